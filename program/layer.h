@@ -14,7 +14,8 @@ namespace neutra::program {
 /// Weights and rows stay below this number of elements, so that 32-bit indices reach all of them.
 constexpr std::int64_t kMaxElements = (std::int64_t{1} << 31) - 1;
 
-/// Product of the extents, at most kMaxElements + 1 (saturating). Extents are not negative.
+/// How many elements an array of this shape has, at most kMaxElements + 1 (saturating): exact for
+/// outputs and weights of programs that have no problems. Extents are not negative.
 std::int64_t element_count(const Shape& shape);
 
 /// Why a layer cannot take an input.
@@ -70,8 +71,13 @@ struct Layer {
   bool adapts_to_data = false;
   /// Is its kernel (..., outputs, inputs), where others have (..., inputs, outputs)?
   bool transposed_kernel = false;
+  /// Is it a convolution by channel (variable 0) and behind that one over single cells (the
+  /// others)?
+  bool separable = false;
   /// Do mutations of the trained model change its kernel, (..., inputs, neurons or filters)?
   bool kernel_mutates = false;
+  /// Does it run the layer that it wraps on each step alone?
+  bool wraps_steps = false;
   /// Takes settings that say the same as others out of a config, which may have problems, after
   /// its fields have their normal form. nullptr: nothing to do.
   void (*simplify)(Json& config, Defaults defaults) = nullptr;

@@ -14,14 +14,15 @@ std::int64_t temporary_elements(const std::vector<program::ResolvedLayer>& layer
   std::int64_t largest = 0;
   for (const program::ResolvedLayer& layer : layers) {
     largest = std::max(largest, temporary_elements(program::wrapped_layers(layer)));
-    const bool table = program::kind_of(layer) == program::LayerKind::kEmbedding;
-    if (!table && !layer.config.contains("kernel_size")) continue;
-    std::int64_t elements = element_product(layer.weights.front().shape);
+    const program::Layer& type = *program::find_layer(layer.class_name);
+    const bool table = type.kind == program::LayerKind::kEmbedding;
+    if (!table && type.kind != program::LayerKind::kConvolution) continue;
+    std::int64_t elements = program::element_count(layer.weights.front().shape);
     if (!table) {
-      const bool transposed = program::find_layer(layer.class_name)->transposed_kernel;
-      const program::Shape& output = transposed ? layer.input_shape : layer.output_shape;
-      elements =
-          elements / layer.weights.front().shape.back() * (element_product(output) / output.back());
+      const program::Shape& output =
+          type.transposed_kernel ? layer.input_shape : layer.output_shape;
+      elements = elements / layer.weights.front().shape.back() *
+                 (program::element_count(output) / output.back());
     }
     largest = std::max(largest, elements);
   }

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <numeric>
 
 #include "base/error.h"
 #include "base/numbers.h"
@@ -89,14 +87,10 @@ program::ResolvedProgram without_initial_values(program::ResolvedProgram program
   return program;
 }
 
-std::int64_t element_product(const program::Shape& shape) {
-  return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
-}
-
 std::int64_t weight_elements(const program::ResolvedProgram& program) {
   std::int64_t sum = 0;
   for (const program::ResolvedLayer& layer : program.layers) {
-    for (const program::Weight& weight : layer.weights) sum += element_product(weight.shape);
+    for (const program::Weight& weight : layer.weights) sum += program::element_count(weight.shape);
   }
   return sum;
 }
@@ -131,8 +125,8 @@ std::int64_t convolution_elements(const program::ResolvedLayer& layer) {
     const std::int64_t dilation = layer.config.at("dilation_rate")[axis];
     copy *= layer.input_shape[axis] + (padding == "causal" ? (kernel[axis] - 1) * dilation : 1);
   }
-  if (!layer.config.contains("pointwise_initializer")) return copy;
-  return copy + element_product(layer.output_shape) / layer.output_shape.back() *
+  if (!program::find_layer(layer.class_name)->separable) return copy;
+  return copy + program::element_count(layer.output_shape) / layer.output_shape.back() *
                     layer.weights[1].shape[2];
 }
 
@@ -146,13 +140,13 @@ std::int64_t recurrent_elements(const program::ResolvedLayer& layer) {
 
 /// Of a layer, with its output.
 std::int64_t layer_elements(const program::ResolvedLayer& layer) {
-  std::int64_t sum = element_product(layer.output_shape);
-  if (layer.config.contains("kernel_size")) sum += convolution_elements(layer);
-  if (program::kind_of(layer) == program::LayerKind::kRecurrent) sum += recurrent_elements(layer);
+  std::int64_t sum = program::element_count(layer.output_shape);
+  const program::Layer& type = *program::find_layer(layer.class_name);
+  if (type.kind == program::LayerKind::kConvolution) sum += convolution_elements(layer);
+  if (type.kind == program::LayerKind::kRecurrent) sum += recurrent_elements(layer);
+  const std::int64_t calls = type.wraps_steps ? layer.input_shape.front() : 1;
   for (const program::ResolvedLayer& wrapped : program::wrapped_layers(layer)) {
-    const bool each_step = wrapped.input_shape.size() < layer.input_shape.size();
-    const std::int64_t steps = each_step ? layer.input_shape.front() : 1;
-    sum += steps * layer_elements(wrapped);
+    sum += calls * layer_elements(wrapped);
   }
   return sum;
 }
@@ -160,7 +154,7 @@ std::int64_t layer_elements(const program::ResolvedLayer& layer) {
 }  // namespace
 
 std::int64_t row_elements(const program::ResolvedProgram& program) {
-  std::int64_t sum = element_product(program.input_shape);
+  std::int64_t sum = program::element_count(program.input_shape);
   for (const program::ResolvedLayer& layer : program.layers) sum += layer_elements(layer);
   return sum;
 }

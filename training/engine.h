@@ -127,9 +127,6 @@ bool adds_gradients(const program::LoopStyle& loop);
 /// class weights: they evaluate.
 program::ResolvedProgram without_initial_values(program::ResolvedProgram program);
 
-/// Elements of one row.
-std::int64_t element_product(const program::Shape& shape);
-
 /// Elements of all variables.
 std::int64_t weight_elements(const program::ResolvedProgram& program);
 

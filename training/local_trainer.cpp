@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "program/compiled_metrics.h"
+#include "program/layer.h"
 #include "training/data_cache.h"
 #include "training/engine_predictor.h"
 #include "training/finished_trainings.h"
@@ -172,7 +173,7 @@ class Local final : public LocalTrainer {
     rest.layers.erase(rest.layers.begin(),
                       rest.layers.begin() + static_cast<std::ptrdiff_t>(first));
     rest.input_shape = rest.layers.front().input_shape;
-    assert(inputs.row_size() == element_product(rest.input_shape));
+    assert(inputs.row_size() == program::element_count(rest.input_shape));
     Array targets;
     targets.extents = prepared->rows.training.y->extents;
     targets.extents.front() = inputs.rows();

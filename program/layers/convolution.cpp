@@ -240,7 +240,8 @@ const Layer& separable_conv_2d() {
                                          {1, 1, depth(config, input), filters}}};
             add_bias(weights, config, filters);
             return weights;
-          }};
+          },
+      .separable = true};
   return layer;
 }
 

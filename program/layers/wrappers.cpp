@@ -190,7 +190,8 @@ const Layer& time_distributed() {
         if (!type.uses_mask && type.masks_output != nullptr) return std::nullopt;
         return Refusal{"layer/class_name", type.class_name + " behind a mask of steps",
                        "layers that hand masks on, such as Dense, Activation and Dropout"};
-      }};
+      },
+      .wraps_steps = true};
   return layer;
 }
 
@@ -202,7 +203,7 @@ std::vector<ResolvedLayer> wrapped_layers(const ResolvedLayer& layer) {
   ResolvedLayer inner{type_of(*wrapped).class_name, layer.index,
                       wrapped->at("config"),        layer.input_shape,
                       layer.output_shape,           layer.weights};
-  if (!layer.config.contains("backward_layer")) {
+  if (find_layer(layer.class_name)->wraps_steps) {
     for (Shape* shape : {&inner.input_shape, &inner.output_shape}) {
       if (!shape->empty()) shape->erase(shape->begin());  // unknown shapes stay so
     }

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "program/layer.h"
 #include "program/program.h"
 #include "tests/performance/workload.h"
 #include "training/eager.h"
@@ -232,7 +233,7 @@ Times product_times(const Workload& w, const Primitive& p) {
 struct OneBatch {
   training::Array x, y;
   explicit OneBatch(const Workload& w) {
-    const auto row = static_cast<std::size_t>(training::element_product(w.input));
+    const auto row = static_cast<std::size_t>(program::element_count(w.input));
     const auto rows = static_cast<std::size_t>(w.batch);
     x.extents = {w.batch};
     x.extents.insert(x.extents.end(), w.input.begin(), w.input.end());

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "image_programs.h"
+#include "program/layer.h"
 #include "training/fused/engine.h"
 #include "training/torch.h"
 
@@ -144,7 +145,7 @@ TEST_P(DoubleAutograd, GradientsAgree) {
   std::mt19937 random(7);
   const auto number = [&] { return static_cast<float>(random() >> 8) * 0x1p-23f - 1; };
   Array x{with_rows(kRows, subject.input), {}}, y{{kRows, 3}, {}};
-  x.values.resize(static_cast<std::size_t>(kRows * element_product(subject.input)));
+  x.values.resize(static_cast<std::size_t>(kRows * program::element_count(subject.input)));
   y.values.resize(static_cast<std::size_t>(kRows * 3));
   std::generate(x.values.begin(), x.values.end(), number);
   std::generate(y.values.begin(), y.values.end(), number);

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "image_programs.h"
+#include "program/layer.h"
 #include "training/eager.h"
 #include "training/fused/engine.h"
 #include "training/fused/images.h"
@@ -81,8 +82,8 @@ double distance(std::span<const float> a, std::span<const float> b) {
 Difference compare(const program::ResolvedProgram& program, const Subject& subject, unsigned seed) {
   Random random(seed);
   Array x{with_rows(subject.rows, subject.input), {}};
-  x.values =
-      numbers(random, static_cast<std::size_t>(subject.rows * element_product(subject.input)));
+  x.values = numbers(
+      random, static_cast<std::size_t>(subject.rows * program::element_count(subject.input)));
   Array y{{subject.rows, 3}, std::vector<float>(static_cast<std::size_t>(subject.rows * 3))};
   for (std::int64_t i = 0; i < subject.rows; ++i) {
     y.values[static_cast<std::size_t>(3 * i + below(random, 3))] = 1;
@@ -351,7 +352,7 @@ TEST(FusedConv, NamesWhatItDoesNotKnow) {
     const program::ResolvedProgram program =
         resolved(layers, input, optimizer("Adam", 0.01), "categorical_crossentropy", {3}, 8);
     Array x{with_rows(8, input),
-            std::vector<float>(static_cast<std::size_t>(8 * element_product(input)))};
+            std::vector<float>(static_cast<std::size_t>(8 * program::element_count(input)))};
     Array y{{8, 3}, std::vector<float>(24)};
     EXPECT_EQ(fused_refusal(program, {&x, &y, 0, 8}),
               "layer " + unknown["class_name"].get<std::string>());
@@ -500,7 +501,7 @@ TEST(FusedConv, PoolingIncludesARelu) {
     constexpr std::int64_t kRows = 2;
     const auto inputs = static_cast<std::size_t>(kRows * size * (size + 1) * channels);
     const auto outputs =
-        static_cast<std::size_t>(kRows * element_product(resolved_layer.output_shape));
+        static_cast<std::size_t>(kRows * program::element_count(resolved_layer.output_shape));
     const std::vector<float> x = awkward(random, inputs), dy = numbers(random, outputs);
     for (const bool relu : {false, true}) {
       std::vector<float> rectified = x, y(outputs), dx(inputs), expected(outputs), slopes(inputs);

@@ -215,7 +215,7 @@ TEST(Dropouts, BothBackEndsDrawTheSame) {
     const program::ResolvedProgram program =
         resolved(layers, shape, optimizer("SGD", 0.1), "mean_squared_error", {2}, rows, 4);
     Array x{with_rows(rows, shape), {}}, y{{rows, 2}, {}};
-    x.values.resize(static_cast<std::size_t>(rows * element_product(shape)));
+    x.values.resize(static_cast<std::size_t>(rows * program::element_count(shape)));
     for (std::size_t i = 0; i < x.values.size(); ++i) x.values[i] = std::sin(static_cast<float>(i));
     for (int i = 0; i < 2 * rows; ++i) y.values.push_back(std::cos(static_cast<float>(i)));
     const Rows all{&x, &y, 0, rows};

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "training/engine.h"
+#include "program/layer.h"
 
 namespace neutra::training::fused {
 namespace {
@@ -50,7 +50,7 @@ float* Builder::floats(std::size_t size) {
 Tensor Builder::tensor(const program::Shape& shape, Layout layout, bool needs_gradient) {
   Tensor made;
   made.shape = shape;
-  made.features = static_cast<std::size_t>(element_product(shape));
+  made.features = static_cast<std::size_t>(program::element_count(shape));
   made.layout = layout;
   made.values = floats(batch_floats(made.features, capacity_));
   made.needs_gradient = needs_gradient;
@@ -102,7 +102,7 @@ Tensor to_rows(Builder& builder) { return transpose(builder, Layout::kRows); }
 
 std::vector<std::uint32_t> broadcast_places(const program::Shape& shape,
                                             const program::Shape& extents) {
-  std::vector<std::uint32_t> places(static_cast<std::size_t>(element_product(shape)));
+  std::vector<std::uint32_t> places(static_cast<std::size_t>(program::element_count(shape)));
   for (std::size_t f = 0; f < places.size(); ++f) {
     auto rest = static_cast<std::int64_t>(f);
     std::int64_t place = 0, step = 1;

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "program/layer.h"
-#include "training/engine.h"
 #include "training/fused/layers/dense.h"
 #include "training/fused/layers/registry.h"
 #include "training/keras_release.h"
@@ -95,7 +94,7 @@ void Plan::build(const program::ResolvedProgram& program, const program::Shape& 
   builder.provide_scratch();
 
   const std::size_t outputs = output().features;
-  target_features_ = static_cast<std::size_t>(element_product(target));
+  target_features_ = static_cast<std::size_t>(program::element_count(target));
   const bool sparse = takes_class_indices(program.loss);
   loss_features_ = sparse ? outputs : std::max(outputs, target_features_);
   const bool broadcasts = !sparse && outputs != target_features_;

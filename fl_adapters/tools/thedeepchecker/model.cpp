@@ -64,12 +64,6 @@ Part part_of(const program::ResolvedLayer& layer, const Json& written) {
 
 }  // namespace
 
-std::size_t width_of(const program::Shape& shape) {
-  std::size_t width = 1;
-  for (const std::int64_t extent : shape) width *= static_cast<std::size_t>(extent);
-  return width;
-}
-
 Model::Model(program::Program program, const program::Shape& row) {
   Json& first = program::layers_of(program.document)[0]["config"];
   if (!first.contains("batch_input_shape") && !first.contains("input_shape")) {

@@ -11,9 +11,6 @@
 
 namespace neutra::fl_adapters::thedeepchecker {
 
-/// Values in an array of this shape.
-std::size_t width_of(const program::Shape& shape);
-
 /// A layer as the tool sees it.
 struct Part {
   std::string name;  ///< as programmed, else from class and index

@@ -5,6 +5,8 @@
 #include <span>
 #include <utility>
 
+#include "program/layer.h"
+
 namespace neutra::fl_adapters::thedeepchecker {
 namespace {
 
@@ -41,7 +43,7 @@ void OverfitWatcher::begin(const training::DataView& data, training::Probe& prob
                        {}});
     if (part.has_kernel) keep(checks_.back().kernel, answer.layers[i].weights[0]);
   }
-  const std::size_t target = width_of(data.target);
+  const std::size_t target = static_cast<std::size_t>(program::element_count(data.target));
   Place place = model_->parts.back().output();
   outputs_.emplace(
       place, targets_of(data.training_targets, target, model_->classification, model_->sparse));

@@ -4,6 +4,7 @@
 
 #include "fl_adapters/tools/thedeepchecker/initial_checks.h"
 #include "fl_adapters/tools/thedeepchecker/mode_checks.h"
+#include "program/layer.h"
 
 namespace neutra::fl_adapters::thedeepchecker {
 namespace {
@@ -34,7 +35,8 @@ std::vector<std::int64_t> rows_of_all_classes(std::span<const float> values, std
 
 void ProgramWatcher::begin(const training::DataView& data, training::Probe& probe) {
   model_.emplace(program_, data.row);
-  const std::size_t row = width_of(data.row), target = width_of(data.target);
+  const auto row = static_cast<std::size_t>(program::element_count(data.row));
+  const auto target = static_cast<std::size_t>(program::element_count(data.target));
   const std::size_t rows = std::min(data.training.size() / row, count_limit("sample_rows"));
   const std::span<const float> features = data.training.first(rows * row);
   // Users tell the tool whether all features are of one kind; those of an image are.
