@@ -1,7 +1,7 @@
 # neutra::build_info: version, git commit and compiler of this build (cli/build_info.h).
 #
 # The commit is read at build time, not when CMake is run, and written to a header that changes only when the
-# commit does and that few small files include: cli/build_info.cpp, and those of training/torch_build.h.
+# commit does and that few small files include: cli/build_info.cpp, and those of base/module_build.h.
 
 set(build_info_directory ${PROJECT_BINARY_DIR}/generated)
 set(build_info_header ${build_info_directory}/neutra/build_info.h)

@@ -1,0 +1,45 @@
+#include "base/module.h"
+
+#include <dlfcn.h>
+
+#include <cfenv>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace neutra {
+namespace {
+
+namespace fs = std::filesystem;
+
+}  // namespace
+
+fs::path module_file(const std::string& name) {
+  std::error_code error;
+  const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
+  const fs::path beside = folder / name;
+  return fs::exists(beside, error) ? beside : folder.parent_path() / NEUTRA_MODULE_FOLDER / name;
+}
+
+const void* open_module(const fs::path& file, const std::string& what, const char* table,
+                        const char* build) {
+  // Libraries such as LibTorch make tables when they are loaded, perhaps by a thread that flushes
+  // denormals.
+  std::fenv_t environment;
+  std::fegetenv(&environment);
+  std::fesetenv(FE_DFL_ENV);
+  void* module = dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);
+  std::fesetenv(&environment);
+  if (module == nullptr) throw failure(what + " can't be loaded: " + dlerror());
+  const auto its_build = reinterpret_cast<const char* (*)()>(dlsym(module, "neutra_module_build"));
+  if (its_build == nullptr || std::strcmp(its_build(), build) != 0) {
+    throw failure(file.string() + " is of another build (" +
+                  (its_build == nullptr ? "unknown" : its_build()) + ") than this neutra (" +
+                  build + "); was it replaced meanwhile?");
+  }
+  const void* constant = dlsym(module, table);
+  if (constant == nullptr) throw failure(file.string() + " is no module of neutra");
+  return constant;
+}
+
+}  // namespace neutra

@@ -1,0 +1,34 @@
+#include "base/module.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "tests/error_of.h"
+
+namespace neutra {
+namespace {
+
+TEST(Module, LiesBesideTheProgramOrInItsInstallation) {
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe");
+  EXPECT_EQ(module_file(program.filename().string()), program);
+  const std::filesystem::path missing = module_file("neutra_nothing.so");
+  EXPECT_EQ(missing.filename(), "neutra_nothing.so");
+  EXPECT_EQ(missing.parent_path().filename(), "neutra");
+}
+
+TEST(Module, WhatCannotBeUsedIsSaid) {
+  const auto message = [](const std::string& file) {
+    return tests::error_of(
+        [&] { open_module(file, "LibX", "neutra_x_functions", "0.1.0 of today"); });
+  };
+  EXPECT_EQ(message("/nothing/neutra_x.so").rfind("LibX can't be loaded: /nothing/neutra_x.so", 0),
+            0);
+  EXPECT_EQ(message("libm.so.6"),
+            "libm.so.6 is of another build (unknown) than this neutra (0.1.0 of today); was it "
+            "replaced meanwhile?");
+}
+
+}  // namespace
+}  // namespace neutra
