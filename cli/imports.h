@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/options.h"
+#include "cli/arguments.h"
 #include "program/formats/keras_import.h"
 
 namespace neutra::cli {

@@ -1,4 +1,4 @@
-#include "cli/options/groups.h"
+#include "cli/option_groups/groups.h"
 
 #include <algorithm>
 #include <iterator>

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-#include "cli/options.h"
+#include "cli/arguments.h"
 #include "experiments/catalog.h"
 
 namespace neutra::cli {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/options.h"
+#include "cli/arguments.h"
 
 namespace neutra::cli {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cli/options.h"
+#include "cli/arguments.h"
 #include "report/report.h"
 
 namespace neutra::cli {

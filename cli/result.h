@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "cli/options.h"
+#include "cli/arguments.h"
 
 namespace neutra::cli {
 

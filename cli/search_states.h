@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/options.h"
+#include "cli/arguments.h"
 #include "evaluators/result_table.h"
 #include "experiments/batch/states.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/parallel.h"
-#include "cli/options.h"
+#include "cli/arguments.h"
 #include "training/local_trainer.h"
 #include "training/trainer.h"
 

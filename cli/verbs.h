@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/options.h"
+#include "cli/arguments.h"
 #include "cli/result.h"
 
 namespace neutra::cli {

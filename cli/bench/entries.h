@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/options.h"
+#include "cli/arguments.h"
 #include "experiments/benchmark/benchmark.h"
 #include "experiments/benchmark/checkout.h"
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "cli/options.h"
+#include "cli/arguments.h"
 #include "cli/originals.h"
 #include "cli/result.h"
 #include "mutators/mutation_operator.h"

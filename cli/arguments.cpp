@@ -1,4 +1,4 @@
-#include "cli/options.h"
+#include "cli/arguments.h"
 
 #include <algorithm>
 #include <boost/program_options.hpp>

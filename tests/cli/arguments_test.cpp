@@ -1,4 +1,4 @@
-#include "cli/options.h"
+#include "cli/arguments.h"
 
 #include <gtest/gtest.h>
 
