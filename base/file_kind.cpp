@@ -104,9 +104,10 @@ void require_format(const std::filesystem::path& file, std::string_view format, 
   if (!header) {
     if (start_of_file(file, kHdf5Start.size()) == kHdf5Start) return warn_no_digest(file);
     const bool block = is_hdf5_file(file);
-    throw input_error(describe(file.string(), "",
-                               block ? "bytes at its start that are no seal" : kind_of_file(file),
-                               "a whole file of " + std::string(format)));
+    throw input_error(
+        describe(file.string(), "",
+                 block ? "bytes at its start that are no checksum header" : kind_of_file(file),
+                 "a whole file of " + std::string(format)));
   }
   if (header->format != format) {
     throw input_error(

@@ -26,7 +26,7 @@ class ExternalTool {
   /// What the tool was made from.
   const ToolDescription& description() const { return description_; }
 
-  /// Whatever the tool does is a status. Throws Error for what a user must mend (missing data, a
+  /// Whatever the tool does is a status. Throws Error for what a user must fix (missing data, a
   /// full disk) and, with Exit::kInterrupted, when `context.stop` is set. `context.trainer` may be
   /// null for a tool that doesn't ask for data.
   ExternalRun run(const FaultyProgram& faulty, const LocaliseContext& context);

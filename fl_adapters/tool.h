@@ -39,7 +39,7 @@ std::string_view to_string(Actionability actionability);  ///< "none", "location
 /// Tools have defects that are part of their published results.
 enum class ToolVariant {
   kAsPublished,  ///< defects included
-  kRepaired      ///< known defects mended (docs/methods/NAME.md lists them)
+  kRepaired      ///< known defects fixed (docs/methods/NAME.md lists them)
 };
 
 /// What the numbers of a message count, and when a message without numbers was given.
@@ -123,7 +123,7 @@ struct Tool {
   std::set<ToolNeed> needs;
   std::string description;  ///< one line
   std::string source;       ///< paper and repository
-  /// Thread safe; the result depends on the arguments alone. Throws Error for what a user must mend
+  /// Thread safe; the result depends on the arguments alone. Throws Error for what a user must fix
   /// (a missing data file); anything else that goes wrong is a status.
   std::function<Localisation(const FaultyProgram&, const LocaliseContext&)> localise;
   /// Of a native tool: all that it may say.

@@ -74,7 +74,7 @@ Likelihood LikelyChanges::of(const Mutation& mutation) const {
     const auto outside = [&](double value) {
       return std::max({low - std::log(value), std::log(value) - high, 0.0});
     };
-    result.mends = outside(*after) < outside(*before);
+    result.makes_usual = outside(*after) < outside(*before);
     // The nearer to the middle, the likelier.
     const double middle = (low + high) / 2;
     result.value = static_cast<std::size_t>(std::lround(100 * std::abs(std::log(*after) - middle)));
@@ -86,7 +86,7 @@ Likelihood LikelyChanges::of(const Mutation& mutation) const {
   }
   if (usual == nullptr) return result;
   const auto after = place_in(*usual, mutation.after);
-  result.mends = after && !place_in(*usual, mutation.before);
+  result.makes_usual = after && !place_in(*usual, mutation.before);
   result.value = after.value_or(usual->size());
   return result;
 }

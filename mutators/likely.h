@@ -12,9 +12,9 @@ namespace neutra::mutators {
 /// How likely a change is to be part of a repair, judged by its values alone. It orders changes
 /// whose programs are equally good, and decides nothing else.
 struct Likelihood {
-  bool mends = false;     ///< from a value that is unusual for the program's task to a usual one
-  std::size_t kind = 0;   ///< place of its kind of hyperparameter, the likeliest is 0
-  std::size_t value = 0;  ///< place of the new value among those of its key, likewise
+  bool makes_usual = false;  ///< from a value that is unusual for the program's task to a usual one
+  std::size_t kind = 0;      ///< place of its kind of hyperparameter, the likeliest is 0
+  std::size_t value = 0;     ///< place of the new value among those of its key, likewise
 };
 
 /// Usual values and the order of the kinds: mutators/presets/likely.json.

@@ -35,9 +35,9 @@ void TopK::sort(std::vector<Neighbour>& neutral) const {
   });
 }
 
-/// Chooses among neighbours with equal means, until there are enough: first those that mend an
-/// unusual value, then one of each kind of hyperparameter in turn: the kinds and then the keys that
-/// the fewest chosen programs changed, in the order of their likelihood.
+/// Chooses among neighbours with equal means, until there are enough: first those that make an
+/// unusual value usual, then one of each kind of hyperparameter in turn: the kinds and then the
+/// keys that the fewest chosen programs changed, in the order of their likelihood.
 void TopK::spread(std::vector<Neighbour> ties, std::vector<std::int64_t>& chosen) {
   struct Tie {
     const Node* node = nullptr;
@@ -49,20 +49,19 @@ void TopK::spread(std::vector<Neighbour> ties, std::vector<std::int64_t>& chosen
     left.push_back({tie.node, space_.likelihood(tie.node->mutation),
                     space_.recorded_place(tie.node->parameters).value_or(0)});
   }
-  std::set<std::string> mended;  // one value of each key
+  std::set<std::string> made_usual;  // one value of each key
   while (!left.empty() && chosen.size() < static_cast<std::size_t>(config_.top_k)) {
     const auto rank = [&](const Tie& tie) {
       const auto& [op, key, before, after] = tie.node->mutation;
-      const bool mends = tie.likelihood.mends && mended.count(key) == 0;
-      return std::tuple{tie.recorded_place, !mends,
-                        chosen_kinds_[op],  tie.likelihood.kind,
-                        chosen_keys_[key],  tie.likelihood.value,
+      const bool makes_usual = tie.likelihood.makes_usual && made_usual.count(key) == 0;
+      return std::tuple{tie.recorded_place,  !makes_usual,      chosen_kinds_[op],
+                        tie.likelihood.kind, chosen_keys_[key], tie.likelihood.value,
                         tie.node->id};
     };
     const auto first = std::min_element(
         left.begin(), left.end(), [&](const Tie& a, const Tie& b) { return rank(a) < rank(b); });
     const mutators::Mutation& mutation = first->node->mutation;
-    mended.insert(mutation.key);
+    made_usual.insert(mutation.key);
     ++chosen_kinds_[mutation.op];
     ++chosen_keys_[mutation.key];
     chosen.push_back(first->node->id);

@@ -223,7 +223,7 @@ class Local final : public LocalTrainer {
         result.message = e.what();
       }
     } catch (const Error&) {
-      throw;  // interrupted, or for the user to mend
+      throw;  // interrupted, or for the user to fix
     } catch (const std::bad_alloc&) {
       throw failure(kNoMemory);
     } catch (const std::exception& e) {

@@ -83,7 +83,7 @@ ReplicaResult replica_result_from_json(const Json& json);
 class Trainer {
  public:
   virtual ~Trainer() = default;
-  /// Never throws for what a program does; throws Error for what a user must mend (missing data
+  /// Never throws for what a program does; throws Error for what a user must fix (missing data
   /// file, a machine without memory) and, with Exit::kInterrupted, when the job's stop is set.
   virtual ReplicaResult train(const TrainingJob& job) = 0;
   /// Why Keras would refuse the program, without training it; nullopt: it would train.

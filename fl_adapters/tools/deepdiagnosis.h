@@ -9,7 +9,7 @@
 #include "fl_adapters/callback_model.h"
 
 /// DeepDiagnosis (Wardat, Cruz, Le and Rajan, ICSE 2022), after the public behaviour of its Keras
-/// callback: docs/methods/deepdiagnosis.md has every rule, and what `repaired` mends.
+/// callback: docs/methods/deepdiagnosis.md has every rule, and what `repaired` fixes.
 namespace neutra::fl_adapters::deepdiagnosis {
 
 /// Messages and thresholds: tools/deepdiagnosis.json.

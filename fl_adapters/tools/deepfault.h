@@ -8,7 +8,7 @@
 #include "fl_adapters/trained_model.h"
 
 /// DeepFault (Eniser, Gerasimou and Sen, FASE 2019): neurons that are active when predictions are
-/// wrong. docs/methods/deepfault.md has every rule, and what `repaired` mends.
+/// wrong. docs/methods/deepfault.md has every rule, and what `repaired` fixes.
 namespace neutra::fl_adapters::deepfault {
 
 /// Messages and thresholds: tools/deepfault.json.

@@ -10,7 +10,7 @@
 #include "training/observer.h"
 
 /// DeepLocalize (Wardat, Le and Rajan, ICSE 2021), after the public behaviour of its Keras
-/// callback: docs/methods/deeplocalize.md has every rule, and what `repaired` mends.
+/// callback: docs/methods/deeplocalize.md has every rule, and what `repaired` fixes.
 namespace neutra::fl_adapters::deeplocalize {
 
 /// Messages and thresholds: tools/deeplocalize.json.

@@ -66,15 +66,15 @@ double muse_alpha(const Results& results, const LayerResults& layer, ToolVariant
     return share(layer.inputs_fail_to_pass, results.failing) *
            share(layer.inputs_pass_to_fail, results.passing);
   }
-  std::int64_t mended = 0, broken = 0;
+  std::int64_t fixed = 0, broken = 0;
   for (const LayerResults& each : results.layers) {
     for (const MutantResult& mutant : each.mutants) {
-      mended += mutant.fail_to_pass;
+      fixed += mutant.fail_to_pass;
       broken += mutant.pass_to_fail;
     }
   }
   const double broken_share = share(broken, results.passing);
-  return broken_share == 0 ? 0 : share(mended, results.failing) / broken_share;
+  return broken_share == 0 ? 0 : share(fixed, results.failing) / broken_share;
 }
 
 double muse(const Results& results, const LayerResults& layer, ToolVariant variant) {
@@ -198,7 +198,7 @@ class MutantRun {
   /// What all mutants of a layer add to.
   struct Tally {
     std::vector<MutantResult> mutants;
-    std::vector<bool> mended, broken;  ///< by input number
+    std::vector<bool> fixed, broken;  ///< by input number
   };
 
   void test(training::Predictor& predictor, std::int64_t first, std::int64_t count,
@@ -219,7 +219,7 @@ class MutantRun {
         result.fail_changed += !same({original_[row], false}, {output, false});
         if (!passes) return;
         ++result.fail_to_pass;
-        tally.mended[inputs_[row]] = true;
+        tally.fixed[inputs_[row]] = true;
       }
     });
   }
@@ -298,7 +298,7 @@ class MutantRun {
       }
     }
     results_.layers.push_back({resolved_.layers[layer].index, std::move(tally.mutants),
-                               std::count(tally.mended.begin(), tally.mended.end(), true),
+                               std::count(tally.fixed.begin(), tally.fixed.end(), true),
                                std::count(tally.broken.begin(), tally.broken.end(), true)});
   }
 

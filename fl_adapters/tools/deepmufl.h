@@ -7,7 +7,7 @@
 #include "fl_adapters/trained_model.h"
 
 /// deepmufl (Ghanbari, Thomas, Arshad and Rajan, ASE 2023): layers whose mutants change test
-/// results. docs/methods/deepmufl.md has every rule, and what `repaired` mends.
+/// results. docs/methods/deepmufl.md has every rule, and what `repaired` fixes.
 namespace neutra::fl_adapters::deepmufl {
 
 /// Messages and thresholds: tools/deepmufl.json.

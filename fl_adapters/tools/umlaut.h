@@ -9,7 +9,7 @@
 #include "fl_adapters/messages.h"
 
 /// UMLAUT (Schoop, Huang and Hartmann, CHI 2021), after its public behaviour:
-/// docs/methods/umlaut.md has every rule, and what `repaired` mends.
+/// docs/methods/umlaut.md has every rule, and what `repaired` fixes.
 namespace neutra::fl_adapters::umlaut {
 
 /// Messages and thresholds: tools/umlaut.json.

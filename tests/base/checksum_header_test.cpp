@@ -77,7 +77,7 @@ TEST(ChecksumHeader, IsRequiredOfAFormatThatHasIt) {
   EXPECT_EQ(told.find("has no digest"), told.rfind("has no digest"));  // once for a file
   std::string bytes = image(kChecksumHeaderBytes);
   write(bytes);
-  EXPECT_NE(error().find("bytes at its start that are no seal"), std::string::npos);
+  EXPECT_NE(error().find("bytes at its start that are no checksum header"), std::string::npos);
   put_checksum_header(bytes, "test-format", 3);
   write(bytes);
   EXPECT_EQ(error(), "");

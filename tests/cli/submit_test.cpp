@@ -85,7 +85,7 @@ TEST(Submit, SubmitKnowsItsJobs) {
   called = submit("submit study.json --folder new");
   EXPECT_EQ(called.exit, 1);
   EXPECT_NE(called.err.find("would start soon"), std::string::npos) << called.err;
-  // The mended command goes through, in the folder where it is called.
+  // The corrected command goes through, in the folder where it is called.
   tool("sbatch", "pwd > where; echo 16\n");
   called = submit("submit study.json --folder new");
   EXPECT_EQ(called.exit, 0) << called.err;

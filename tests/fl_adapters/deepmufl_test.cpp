@@ -64,7 +64,7 @@ TEST(DeepmuflFormulas, MuseWorkedByHand) {
   // Published: alpha = 3/5 * 6/20 = 0.18; |2/5 - 0.18 * 6/20| + 0 + 1/5, over three mutants.
   EXPECT_DOUBLE_EQ(of_layer(1, {Kind::kMuse, false, false}, kPublished), (0.4 - 0.054 + 0.2) / 3);
   EXPECT_DOUBLE_EQ(of_layer(4, {Kind::kMuse, false, false}, kPublished), 0);
-  // MUSE's own: 3 tests mended and 16 broken by all mutants: alpha = (3/5) / (16/20) = 0.75.
+  // MUSE's own: 3 tests fixed and 16 broken by all mutants: alpha = (3/5) / (16/20) = 0.75.
   EXPECT_DOUBLE_EQ(of_layer(1, {Kind::kMuse, false, false}, kRepaired),
                    (0.4 - 0.75 * 0.3 + 0.2) / 2);
   EXPECT_DOUBLE_EQ(of_layer(4, {Kind::kMuse, false, false}, kRepaired), -0.75 * 0.5);

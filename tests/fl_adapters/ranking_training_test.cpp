@@ -112,7 +112,7 @@ TEST_P(RankingTools, DeepmuflFindsTheBrokenLayer) {
   const FaultyProgram faulty{"broken", halves()};
   for (const std::size_t broken : {0, 1}) {
     program::ModelWeights weights = right_weights();
-    // A weight twice what it should be, where x > 0: halving it mends all failing tests.
+    // A weight twice what it should be, where x > 0: halving it fixes all failing tests.
     weights[broken][0][0] *= 2;
     for (const ToolVariant variant : {kPublished, kRepaired}) {
       const deepmufl::Results results = run_mutants(faulty, context(variant), weights);
@@ -125,7 +125,7 @@ TEST_P(RankingTools, DeepmuflFindsTheBrokenLayer) {
       }));
     }
   }
-  // A bias: no mutant of another layer mends it.
+  // A bias: no mutant of another layer fixes it.
   program::ModelWeights weights = right_weights();
   weights[1][1][0] = 1;
   const deepmufl::Results results = run_mutants(faulty, context(), weights);

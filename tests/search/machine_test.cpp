@@ -457,8 +457,8 @@ TEST(Search, ProgressAndErrorsOfWorkersComeOut) {
   };
   EXPECT_THROW(run(c, options, trainer, folder / "s.h5"), Error);
   EXPECT_GE(calls, 1);
-  FakeTrainer mended(c.landscape);
-  const auto outcome = run(c, options, mended, folder / "s.h5");
+  FakeTrainer working(c.landscape);
+  const auto outcome = run(c, options, working, folder / "s.h5");
   EXPECT_EQ(tsv(outcome.network), reference_tsv(c));
   EXPECT_GE(outcome.counters.trainings_from_store + outcome.counters.trainings_saved_identical, 25);
 }

@@ -8,7 +8,7 @@
 #include "fl_adapters/messages.h"
 
 /// AutoTrainer (Zhang et al., ICSE 2021; TDSC 2023), after its public behaviour:
-/// docs/methods/autotrainer.md has every rule, and what `repaired` mends.
+/// docs/methods/autotrainer.md has every rule, and what `repaired` fixes.
 namespace neutra::fl_adapters::autotrainer {
 
 /// Messages and thresholds: tools/autotrainer.json.

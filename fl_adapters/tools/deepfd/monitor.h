@@ -13,7 +13,7 @@
 #include "training/observer.h"
 
 /// DeepFD (Cao et al., ICSE 2022), after its public behaviour: docs/methods/deepfd.md has every
-/// rule, and what `repaired` mends.
+/// rule, and what `repaired` fixes.
 namespace neutra::fl_adapters::deepfd {
 
 /// Messages and thresholds: tools/deepfd.json.

@@ -99,9 +99,9 @@ void Graph::read_layers(const Json& written, const Json& layers) {
     node.config = layers[i].at("config");
     if (const auto known = types.find(class_name); known != types.end()) {
       node.type = known->second;
-    } else if (const auto mended = overlooked.find(class_name);
-               repaired_ && mended != overlooked.end()) {
-      node.type = mended->second;
+    } else if (const auto corrected = overlooked.find(class_name);
+               repaired_ && corrected != overlooked.end()) {
+      node.type = corrected->second;
     } else if (class_name == "Activation") {
       add_activator(node.layer, node.config.at("activation"));
       ++known_layers_;

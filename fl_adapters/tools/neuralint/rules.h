@@ -8,7 +8,7 @@
 
 /// NeuraLint (Nikanjam, Braiek, Morovati and Khomh, TOSEM 2021), after its public behaviour:
 /// docs/methods/neuralint.md has every rule, which ones no Keras program can break, and what
-/// `repaired` mends.
+/// `repaired` fixes.
 namespace neutra::fl_adapters::neuralint {
 
 /// Messages and thresholds: tools/neuralint.json.

@@ -9,7 +9,7 @@
 
 /// TheDeepChecker (Ben Braiek and Khomh, TOSEM 2023), after its public behaviour:
 /// docs/methods/thedeepchecker.md has every check, what can't be checked here and why, and what
-/// `repaired` mends. Each check is a function or a class of its own over plain numbers; the checks
+/// `repaired` fixes. Each check is a function or a class of its own over plain numbers; the checks
 /// of one kind share a file. This one has what all of them need: thresholds, places, messages.
 namespace neutra::fl_adapters::thedeepchecker {
 

@@ -262,10 +262,10 @@ std::vector<program::Program> drawn_programs(int count) {
 }
 
 TEST(Neuralint, RulesThatNoProgramBreaks) {
-  std::set<std::string> published, mended;
+  std::set<std::string> published, repaired;
   for (const program::Program& p : drawn_programs(500)) {
     if (unreadable(p, kRepaired)) continue;
-    mended.merge(codes_of(p, kRepaired));
+    repaired.merge(codes_of(p, kRepaired));
     if (unreadable(p, kPublished)) continue;
     std::set<std::string> said = codes_of(p, kPublished);
     if (said.contains("f013")) {
@@ -282,7 +282,7 @@ TEST(Neuralint, RulesThatNoProgramBreaks) {
   for (const std::string& code : message_table().codes()) {
     if (!kNever.contains(code)) expected.insert(code);
   }
-  EXPECT_EQ(mended, expected);
+  EXPECT_EQ(repaired, expected);
   for (const char* code : {"f001", "f008", "f021", "f026"}) expected.erase(code);
   EXPECT_EQ(published, expected);
 }
