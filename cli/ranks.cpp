@@ -1,11 +1,10 @@
 #include "cli/ranks.h"
 
-#include <sched.h>
-
 #include <cstdlib>
 #include <iostream>
 #include <memory>
 
+#include "base/cores.h"
 #include "base/error.h"
 #include "cli/isolated.h"
 #include "cli/stopping.h"
@@ -27,15 +26,9 @@ namespace {
 
 constexpr const char* kInstructionSet = "NEUTRA_ISA";
 
-/// Cores that this process may use; 0: unknown.
-int usable_cores() {
-  cpu_set_t cores;
-  return sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 0;
-}
-
 std::string affinity_warning(int threads) {
   const int cores = usable_cores();
-  if (cores == 0 || cores >= threads) return {};
+  if (cores >= threads) return {};
   return "its " + std::to_string(threads) + " workers share " + std::to_string(cores) +
          (cores == 1 ? " core" : " cores") +
          ": give each rank as many cores as workers (mpirun --bind-to none, srun --cpus-per-task)";

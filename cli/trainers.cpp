@@ -1,8 +1,8 @@
 #include "cli/trainers.h"
 
 #include <cstdlib>
-#include <thread>
 
+#include "base/cores.h"
 #include "base/error.h"
 #include "cli/ranks.h"
 #include "cli/stopping.h"
@@ -64,8 +64,7 @@ std::unique_ptr<training::LocalTrainer> make_trainer(const Arguments& arguments,
 int worker_count(const Arguments& arguments) {
   if (arguments.has("workers")) return static_cast<int>(arguments.integer("workers"));
   if (other_ranks()) return 1;
-  const auto cores = std::thread::hardware_concurrency();
-  return cores == 0 ? 1 : static_cast<int>(cores);
+  return usable_cores();
 }
 
 std::vector<training::ReplicaResult> train_all(

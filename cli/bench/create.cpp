@@ -3,8 +3,8 @@
 #include <iostream>
 #include <optional>
 #include <set>
-#include <thread>
 
+#include "base/cores.h"
 #include "base/error.h"
 #include "base/file_lock.h"
 #include "base/files.h"
@@ -56,8 +56,8 @@ std::string expected_text(const experiments::BenchmarkPlan& plan, int workers) {
                      (plan.subjects.size() == 1 ? " subject, " : " subjects, ");
   if (plan.core_seconds <= 0)
     return text + "how long they take is not known (core_seconds of the plan)";
-  const int at_once = std::min(workers, static_cast<int>(std::thread::hardware_concurrency()));
-  return text + "about " + duration_text(plan.core_seconds / std::max(at_once, 1)) + " with " +
+  const int at_once = std::min(workers, usable_cores());
+  return text + "about " + duration_text(plan.core_seconds / at_once) + " with " +
          std::to_string(workers) + (workers == 1 ? " worker" : " workers") +
          ", less where runs were kept";
 }

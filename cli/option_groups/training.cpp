@@ -137,8 +137,9 @@ std::vector<Option> training_group() {
        .type = kInteger,
        .argument = "N",
        .range = {1, 4096},
-       .help = "trainings at the same time; default: cores; in each rank of an MPI job, and in "
-               "jobs of submit: 1 (--executor local: its share of the cores)"},
+       .help =
+           "trainings at the same time; default: the cores that it may use; in each rank of an MPI "
+           "job, and in jobs of submit: 1 (--executor local: its share of the cores)"},
   };
 }
 
