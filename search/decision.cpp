@@ -7,6 +7,33 @@
 
 namespace neutra::search {
 
+bool is_neutral(const MetricMean& score, const MetricMean& parent, const Criteria& criteria) {
+  if (!score.usable) return false;
+  const int order = compare_means(score, parent, criteria.goal);
+  return criteria.rule == Rule::kRecorded ? order > 0 : order >= 0;
+}
+
+bool can_repair(const MetricMean& best, const Criteria& criteria) {
+  if (!best.usable) return false;
+  if (criteria.level && compare_means(best, *criteria.level, criteria.goal) < 0) return false;
+  return !criteria.buggy || compare_means(best, *criteria.buggy, criteria.goal) > 0;
+}
+
+bool ruled_out(const MetricMean& score, const MetricMean& parent, const Criteria& criteria) {
+  if (!score.usable) return true;
+  if (!criteria.metric_bound) return false;
+  const auto best = score.completed(criteria.replicas, *criteria.metric_bound);
+  return best && !is_neutral(*best, parent, criteria) && !can_repair(*best, criteria);
+}
+
+void judge(const MetricMean& score, const MetricMean& parent, const Criteria& criteria,
+           const std::vector<double>& reference, Node& node) {
+  node.neutral = is_neutral(score, parent, criteria);
+  if (!can_repair(score, criteria)) return;
+  compare_with(reference, criteria.goal, node);
+  node.alternative = !criteria.buggy || node.significant;
+}
+
 bool conclude(const EvaluatedProgram& evaluation, int replicas, Decision& decision, Node& node,
               SearchCounters& counters) {
   training::RunStatus worst = training::RunStatus::kOk;

@@ -160,44 +160,28 @@ bool SearchMachine::fixed_ready() {
   return true;
 }
 
-bool SearchMachine::is_neutral(const MetricMean& score, const MetricMean& parent) const {
-  if (!score.usable) return false;
-  const int order = compare_means(score, parent, task_.goal);
-  return config_.rule == Rule::kRecorded ? order > 0 : order >= 0;
-}
-
-bool SearchMachine::reaches_level(const MetricMean& score) const {
-  return score.usable && (!level_ || compare_means(score, *level_, task_.goal) >= 0);
-}
-
-/// Can a candidate with this mean, or one as good as this at best, be a repair? Exact: of finite
-/// metrics none is significantly better without a better mean.
-bool SearchMachine::can_repair(const MetricMean& best) const {
-  if (!reaches_level(best)) return false;
-  if (!config_.improve) return true;
-  const MetricMean& buggy = candidates_.front().score;
-  return !buggy.usable || compare_means(best, buggy, task_.goal) > 0;
-}
-
-bool SearchMachine::ruled_out(const Candidate& candidate) const {
-  if (!candidate.score.usable) return true;
-  if (!task_.metric_bound) return false;
-  const auto best = candidate.score.completed(config_.replicas, *task_.metric_bound);
-  const Candidate& parent = at(candidate.node.parent);
-  return best && !is_neutral(*best, parent.score) && !can_repair(*best);
+Criteria SearchMachine::criteria() const {
+  Criteria criteria{config_.rule, task_.goal, config_.replicas, task_.metric_bound, level_, {}};
+  if (config_.improve) criteria.buggy = candidates_.front().score;
+  return criteria;
 }
 
 bool SearchMachine::decided(Candidate& candidate) {
   const bool may_curtail = switches_.curtail && candidate.node.parent >= 0;
-  return decide(evaluations_[candidate.evaluation], config_.replicas, candidate,
-                [&](const MetricMean&) { return may_curtail && ruled_out(candidate); });
+  const auto hopeless = [&](const MetricMean& score) {
+    return may_curtail && ruled_out(score, at(candidate.node.parent).score, criteria());
+  };
+  return decide(evaluations_[candidate.evaluation], config_.replicas, candidate, hopeless);
 }
 
 void SearchMachine::commit(Candidate& candidate) {
   EvaluatedProgram& evaluation = evaluations_[candidate.evaluation];
   Node& node = candidate.node;
   const bool complete = conclude(evaluation, config_.replicas, candidate, node, counters_);
-  if (complete && node.parent >= 0) judge(candidate);
+  if (complete && node.parent >= 0) {
+    judge(candidate.score, at(node.parent).score, criteria(),
+          config_.improve ? candidates_.front().node.metrics : fixed_metrics_, node);
+  }
   const bool trains = training::has_metric(
       training::parse_run_status(node.status).value_or(training::RunStatus::kOk));
   if (config_.improve && node.parent < 0 && !trains) {
@@ -218,16 +202,6 @@ void SearchMachine::commit(Candidate& candidate) {
   }
   used_trainings_ += evaluations_.book(candidate.evaluation, candidate.counted, counters_);
   if (candidate.evaluation != fixed_) evaluation.program.reset();
-}
-
-/// Is a candidate with all its replicas neutral, and a repair?
-void SearchMachine::judge(Candidate& candidate) {
-  Node& node = candidate.node;
-  node.neutral = is_neutral(candidate.score, at(node.parent).score);
-  if (!can_repair(candidate.score)) return;
-  compare_with(config_.improve ? candidates_.front().node.metrics : fixed_metrics_, task_.goal,
-               node);
-  node.alternative = !config_.improve || node.significant;
 }
 
 void SearchMachine::finish_parent(const Block& block) {

@@ -83,11 +83,7 @@ class SearchMachine : public Work {
   bool decided(Candidate& candidate);
   int expected_replicas(const Candidate& candidate) const;
   double expected_seconds(const Candidate& candidate) const;
-  bool is_neutral(const MetricMean& score, const MetricMean& parent) const;  ///< by config_.rule
-  bool reaches_level(const MetricMean& score) const;
-  bool can_repair(const MetricMean& best) const;
-  bool ruled_out(const Candidate& candidate) const;
-  void judge(Candidate& candidate);
+  Criteria criteria() const;
   bool out_of_time() const;
   void commit(Candidate& candidate);
   void finish_parent(const Block& block);

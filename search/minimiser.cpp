@@ -15,7 +15,7 @@ Network without_subpatches(Network network) {
 /// A mean of which a network keeps the metrics and the value. Counts have the exact value; sums are
 /// made again, in the order of the replicas.
 MetricMean kept_mean(const std::vector<double>& metrics, double mean, bool exact) {
-  if (exact || metrics.empty()) return mean_of_level(mean);
+  if (exact || metrics.empty() || !std::isfinite(mean)) return mean_of_level(mean);
   MetricMean sum;
   sum.exact = false;
   for (const double metric : metrics) sum.sum += metric;
@@ -41,17 +41,19 @@ Minimiser::Minimiser(const SearchTask& task, const SearchSpace& space, const Sea
 
 /// Can a program with this mean be a repair? As in the search, from what its network keeps.
 bool Minimiser::can_repair(const MetricMean& score) const {
-  if (!score.usable) return false;
+  Criteria criteria;
+  criteria.goal = task_.goal;
   if (network_.ground_truth) {
     const bool measured = !config_.ground_truth_metric;
-    const MetricMean level = kept_mean(measured ? network_.fixed_metrics : std::vector<double>{},
-                                       *network_.ground_truth, score.exact);
-    if (compare_means(score, level, task_.goal) < 0) return false;
+    criteria.level = kept_mean(measured ? network_.fixed_metrics : std::vector<double>{},
+                               *network_.ground_truth, score.exact);
   }
-  if (!network_.improve) return network_.ground_truth.has_value();
-  const Node& buggy = network_.nodes.front();
-  return !std::isfinite(buggy.mean) ||
-         compare_means(score, kept_mean(buggy.metrics, buggy.mean, score.exact), task_.goal) > 0;
+  if (network_.improve) {
+    const Node& buggy = network_.nodes.front();
+    criteria.buggy = kept_mean(buggy.metrics, buggy.mean, score.exact);
+  }
+  if (!criteria.level && !criteria.buggy) return false;  // there is nothing to reach
+  return search::can_repair(score, criteria);
 }
 
 bool Minimiser::decided(Candidate& candidate) {
