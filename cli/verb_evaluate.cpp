@@ -330,14 +330,14 @@ Verb evaluate_verb() {
                   .positional_name = "FAULT|FILE"},
       .description =
           "Loss and metric of the program's model with these weights, in inference mode, on the "
-          "rows that give its metric:\n"
-          "its test rows, or its holdout. FILE may be a Keras model with --data: .h5 or .keras, "
-          "whose own weights are then the\n"
+          "rows that give its metric: its\n"
+          "test rows, or its holdout. FILE may be a Keras model with --data: .h5 or .keras, whose "
+          "own weights are then the\n"
           "default, or the JSON of to_json() with --weights. Weights are those of .h5, .keras or "
-          ".weights.h5 files, matched by order as Keras does. A TorchScript\n"
-          "file, as --weights or alone with --data, brings a model of its own: its code is run, so "
-          "take none that you\n"
-          "don't trust (docs/formats/keras_model.md).",
+          ".weights.h5 files, matched by\n"
+          "order as Keras does. A TorchScript file, as --weights or alone with --data, brings a "
+          "model of its own: its code is\n"
+          "run, so take none that you don't trust (docs/formats/keras_model.md).",
       .example =
           "  neutra evaluate D7 --weights model.h5\n"
           "  neutra evaluate model.keras --data rows.npz --json\n"

@@ -71,10 +71,10 @@ Verb import_verb() {
               "FILE is a model that Keras 1.2 to 3 has saved: .h5, .hdf5, .keras, or the JSON of "
               "to_json(); Sequential or a\n"
               "functional model that is a chain of layers. Prints what had to be assumed. Exit 3, "
-              "with nothing written, where a program can't represent\n"
-              "the model: what it can't is named (docs/formats/keras_model.md). Code in files "
-              "(Lambda layers, pickles) is\n"
-              "refused.",
+              "with nothing written, where a\n"
+              "program can't represent the model: the reasons are named "
+              "(docs/formats/keras_model.md). Code in files (Lambda layers,\n"
+              "pickles) is refused.",
           .example =
               "  neutra import model.h5 -o model.json --data rows.npz\n"
               "  neutra import model.keras -o model.json --training training.json --json",

@@ -308,43 +308,44 @@ Result run(const Arguments& arguments) {
 }  // namespace
 
 Verb localise_verb() {
-  return {.name = "localise",
-          .summary = "ask fault-localisation tools where the faults of a program are",
-          .synopsis =
-              "localise FAULT [--tool NAME|FILE.json ...] [--runs N] [--format text|csv|json] [-o "
-              "FILE] [options]\n"
-              "       neutra localise --list\n"
-              "       neutra localise --check-tool FILE.json [FAULT]",
-          .options = {.names = {"backend", "check-tool", "data-dir", "deepfd-model", "defects",
-                                "keep", "list", "memory-limit", "output", "runs", "seed",
-                                "time-limit", "tool", "version", "workers"},
-                      .most_positional = 1,
-                      .positional_name = "FAULT",
-                      .formats = {"text", "csv", "json"}},
-          .description =
-              "Runs each tool several times, since a training differs from run to run. Prints its "
-              "answers in the study's\n"
-              "notation with the number of runs that gave each, and its messages: layers, epochs, "
-              "what a developer can act on\n"
-              "(none, location, fix) and which fault it adds to the answer. Of tools that rank, "
-              "the ten layers with the best mean\n"
-              "rank; --json has all layers and 100 neurons of each run. A tool with several "
-              "formulas is asked for all of them by\n"
-              "its first name: --tool deepmufl; --tool all stands for every bundled one, as no "
-              "--tool does. Of several a table\n"
-              "with a row for each comes first, and formulas that said the same are told once. "
-              "--format csv writes what `neutra score --answers` and\n"
-              "`neutra report --answers` take: the most frequent answer of each tool, and its "
-              "ranking. Exit 1 if a run failed or ran\n"
-              "out of time.\n"
-              "A tool of your own is described in a file (docs/howto/add_an_external_tool.md); "
-              "--check-tool runs it on a small\n"
-              "program and says whether it keeps to the protocol.",
-          .example =
-              "  neutra localise D8\n"
-              "  neutra localise D6 --tool umlaut --defects repaired --json\n"
-              "  neutra localise D7 --tool umlaut --format csv -o answers.csv",
-          .run = run};
+  return {
+      .name = "localise",
+      .summary = "ask fault-localisation tools where the faults of a program are",
+      .synopsis =
+          "localise FAULT [--tool NAME|FILE.json ...] [--runs N] [--format text|csv|json] [-o "
+          "FILE] [options]\n"
+          "       neutra localise --list\n"
+          "       neutra localise --check-tool FILE.json [FAULT]",
+      .options = {.names = {"backend", "check-tool", "data-dir", "deepfd-model", "defects", "keep",
+                            "list", "memory-limit", "output", "runs", "seed", "time-limit", "tool",
+                            "version", "workers"},
+                  .most_positional = 1,
+                  .positional_name = "FAULT",
+                  .formats = {"text", "csv", "json"}},
+      .description =
+          "Runs each tool several times, since a training differs from run to run. Prints its "
+          "answers in the study's notation\n"
+          "with the number of runs that gave each, and its messages: layers, epochs, what a "
+          "developer can act on (none, location,\n"
+          "fix) and which fault it adds to the answer. Of tools that rank, the ten layers with "
+          "the best mean rank; --json has all\n"
+          "layers and 100 neurons of each run. A tool with several formulas is asked for all "
+          "of them by its first name:\n"
+          "--tool deepmufl; --tool all asks every bundled one, as does no --tool at all. Of "
+          "several tools a table with a row for\n"
+          "each comes first, and formulas with the same answer share a row. --format csv writes "
+          "what `neutra score --answers` and\n"
+          "`neutra report --answers` take: the most frequent answer of each tool, and its "
+          "ranking. Exit 1 if a run failed or ran\n"
+          "out of time.\n"
+          "A tool of your own is described in a file (docs/howto/add_an_external_tool.md); "
+          "--check-tool runs it on a small\n"
+          "program and says whether it keeps to the protocol.",
+      .example =
+          "  neutra localise D8\n"
+          "  neutra localise D6 --tool umlaut --defects repaired --json\n"
+          "  neutra localise D7 --tool umlaut --format csv -o answers.csv",
+      .run = run};
 }
 
 }  // namespace neutra::cli

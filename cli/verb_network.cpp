@@ -158,13 +158,13 @@ Verb network_verb() {
                       .formats = kFormats},
           .description =
               "Rows are the edges of the network, as their parents left the queue, then by id. Two "
-              "searches found the same\n"
-              "network when their tsv forms are equal byte for byte. json carries complexity and "
-              "improvement (Table 9 of the\n"
-              "study), and of each repair whether it is 1-minimal; text lists the repairs for "
-              "people, the small ones first. svg, png and pdf are pictures of it, laid out by "
-              "Graphviz. Without\n"
-              "--format the ending of -o FILE says the form, where it is one of these.",
+              "searches found the same network\n"
+              "when their tsv forms are equal byte for byte. json carries complexity and "
+              "improvement (Table 9 of the study), and of\n"
+              "each repair whether it is 1-minimal; text lists the repairs for people, the small "
+              "ones first. svg, png and pdf are\n"
+              "pictures of it, laid out by Graphviz. Without --format the ending of -o FILE "
+              "decides, where it is one of these.",
           .example = "  neutra network D7.h5 --format text\n  neutra network D7.h5 -o D7.pdf",
           .run = run};
 }

@@ -138,7 +138,8 @@ Verb report_verb() {
       .summary = "make a page of a network that a browser shows: graph, repairs, scores",
       .synopsis =
           "report STORE|FILE.tsv... [-o FILE.html] [--answers FILE.csv] [--study FOLDER] [--curves "
-          "N|id:LIST] [--fault FAULT] [--format html|json|csv] [--table NAME]",
+          "N|id:LIST]\n"
+          "                    [--fault FAULT] [--format html|json|csv] [--table NAME]",
       .options = {.names = {"answers", "curves", "data-dir", "fault", "match", "memory", "output",
                             "replicas", "study", "table", "top", "unlocated", "variant", "workers"},
                   .least_positional = 1,

@@ -215,22 +215,22 @@ Verb score_verb() {
                   .formats = {"text", "csv", "json", "latex"}},
       .description =
           "Recall, precision and F3 of each tool's answer: before neutrality analysis (against the "
-          "known fix) and after\n"
-          "it (the largest recall over the known fix and all repairs of the network, with the "
-          "means of precision and F3\n"
-          "over those that attain it); with --minimal over the 1-minimal repairs alone. Of several "
-          "networks, averages over artificial, real and all faults and signed-rank\n"
-          "tests between the tools follow; of three tools and more, Friedman's test, and --plot "
-          "draws them on an axis of their\n"
-          "mean ranks with the critical difference. Of tools that rank: Top@1, 5 and 10, MRR and "
-          "MAP. Without a network only the\n"
-          "known fixes of bundled faults count, or that of --fault. Answers on other faults are "
-          "left out and named. --tool takes the answers of these tools alone: their names, a "
-          "family of them\n"
-          "(deepmufl) or all. Of more than five tools, or where the columns of fewer are wider "
-          "than the terminal, each tool\n"
-          "has a row; tools of a family that can't be told apart share one, and the last lines "
-          "name them.",
+          "known fix) and after it (the\n"
+          "largest recall over the known fix and all repairs of the network, with the means of "
+          "precision and F3 over those that\n"
+          "attain it); with --minimal over the 1-minimal repairs alone. Of several networks, "
+          "averages over artificial, real and\n"
+          "all faults and signed-rank tests between the tools follow; of three tools and more, "
+          "Friedman's test, and --plot draws\n"
+          "them on an axis of their mean ranks with the critical difference. Of tools that rank: "
+          "Top@1, 5 and 10, MRR and MAP.\n"
+          "Without a network only the known fixes of bundled faults count, or that of --fault. "
+          "Answers on other faults are left\n"
+          "out and named. --tool scores the answers of these tools alone: their names, a family of "
+          "them (deepmufl) or all. Of\n"
+          "more than five tools, or where the columns of fewer are wider than the terminal, each "
+          "tool has a row; tools of a\n"
+          "family that can't be told apart share one, and the last lines name them.",
       .example =
           "  neutra score --network D7.h5 --answers answers.csv\n"
           "  neutra score --network D1.tsv --network D4.tsv --answers answers.csv --format latex",

@@ -37,7 +37,7 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr std::size_t kListed = 20;        ///< repairs that the result lists
-constexpr double kUsualSeconds = 10 * 60;  ///< of a new search without any budget
+constexpr double kUsualSeconds = 10 * 60;  ///< --budget-time of a new search without one
 
 std::string counters_text(const search::SearchCounters& c) {
   std::string text = std::to_string(c.evaluations) + " evaluations, " +
@@ -394,22 +394,24 @@ Verb search_verb() {
                   .positional_name = "FAULT"},
       .description =
           "Breadth-first search from the buggy program: every program that differs in one "
-          "hyperparameter is trained\n"
-          "--replicas times; those at least as good as their parent are followed, those as good as "
-          "the known fix are\n"
-          "repairs (without a known fix: see --improve). The same command continues an interrupted "
-          "search; a finished one is printed\n"
-          "without training, or goes on where a budget is larger now. A store keeps its budgets, "
-          "its preset and --ties where these are\n"
+          "hyperparameter is trained --replicas\n"
+          "times; those at least as good as their parent are followed, those as good as the known "
+          "fix are repairs (without a\n"
+          "known fix: see --improve). The same command continues an interrupted search; a finished "
+          "one is printed without\n"
+          "training, or goes on where a budget is larger now. A store keeps its budgets, its "
+          "preset and --ties where these are\n"
           "left out. Any other difference from the options that it was made with, such as a "
           "smaller budget, is named and refused\n"
           "with exit code 3: neutra network prints a store without them. The network depends on "
-          "program, seed, preset, rule, ties,\n"
-          "top-k, replicas, level, --improve, budgets and limits, never on workers, savings or "
-          "interruptions. --minimise then trains the smaller patches that tell which repairs are "
+          "program, seed, preset, rule,\n"
+          "ties, top-k, replicas, level, --improve, budgets and limits, never on workers, "
+          "interruptions or options marked\n"
+          "(exact). --minimise then trains the smaller patches that tell which repairs are "
           "1-minimal (no single change can be\n"
           "taken back); on a finished store it does only that. Started with mpirun or srun "
-          "--mpi=pmix it spreads over the ranks of the job.",
+          "--mpi=pmix it spreads over the ranks\n"
+          "of the job.",
       .example =
           "  neutra search D7 --store D7.h5 --budget-evaluations 150\n"
           "  neutra network D7.h5 --format text\n"

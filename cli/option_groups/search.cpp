@@ -24,7 +24,7 @@ std::vector<Option> search_group() {
        .type = kDuration,
        .argument = "TIME",
        .help = "stop after this much wall time, added up over resumes (48h, 90m, 1h30m, 30 = "
-               "seconds); default: the store's, of a new one 10m, or no limit where "
+               "seconds); default: the store's; for a new store 10m, or no limit where "
                "--budget-evaluations is given"},
       {.name = "compare",
        .type = kText,
@@ -57,7 +57,7 @@ std::vector<Option> search_group() {
       {.name = "improve",
        .type = kFlag,
        .help = "a repair is significantly better than the buggy program (p < 0.05, Cohen's d of at "
-               "least 0.5), and reaches --ground-truth-metric where that is given; so by itself "
+               "least 0.5), and reaches --ground-truth-metric where that is given; on by itself "
                "where there is neither a known fix nor a level"},
       {.name = "max-depth",
        .type = kInteger,
@@ -80,8 +80,8 @@ std::vector<Option> search_group() {
        .argument = "NAME",
        .choices = {"paper", "keras"},
        .help = "value sets of the mutations: those of the published runs, or all that Keras knows; "
-               "default: the store's, of a new one paper for the bundled faults of the study, else "
-               "keras"},
+               "default: the store's; for a new store paper for the bundled faults of the study, "
+               "else keras"},
       {.name = "reuse",
        .type = kList,
        .argument = "STORE",
@@ -125,7 +125,7 @@ std::vector<Option> search_group() {
        .argument = "NAME",
        .choices = {"parameters", "spread"},
        .help = "order of equals among the neutral neighbours of a program: by the parameter "
-               "string, or spread over the hyperparameters; default: the store's, of a new one "
+               "string, or spread over the hyperparameters; default: the store's; for a new store "
                "parameters for the bundled faults with preset paper, else spread"},
       {.name = "top-k",
        .letter = 'k',

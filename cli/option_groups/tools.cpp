@@ -24,8 +24,7 @@ std::vector<Option> tools_group() {
        .argument = "NAME",
        .fallback = "as-published",
        .choices = {"as-published", "repaired"},
-       .help =
-           "run FL tools with the defects of their published versions, or without the known ones"},
+       .help = "run tools with the defects of their published versions, or without the known ones"},
       {.name = "evaluate",
        .type = kText,
        .argument = "FILE",
@@ -51,8 +50,8 @@ std::vector<Option> tools_group() {
            "faults match by type alone, or by type and an overlapping layer where both say layers"},
       {.name = "minimal",
        .type = kFlag,
-       .help = "score against the known fix and the 1-minimal repairs alone; one of which it is "
-               "not known counts where it holds no smaller repair"},
+       .help = "score against the known fix and the 1-minimal repairs alone; where it is not known "
+               "whether a repair is 1-minimal, it counts if it holds no smaller repair"},
       {.name = "network",
        .type = kList,
        .argument = "STORE|FILE.tsv",
@@ -66,12 +65,12 @@ std::vector<Option> tools_group() {
        .argument = "N",
        .fallback = "20",
        .range = {1, 1000},
-       .help = "runs of each FL tool that trains, or of each mutant"},
+       .help = "runs of each tool that trains, or of each mutant"},
       {.name = "tool",
        .type = kList,
        .argument = "TOOL|FILE.json",
-       .help = "FL tool, all, or with localise the description file of an external one (may be "
-               "given several times); default: all"},
+       .help = "fault-localisation tool, all, or with localise the description file of an external "
+               "one (may be given several times); default: all"},
       {.name = "top",
        .type = kInteger,
        .argument = "K",
@@ -89,7 +88,8 @@ std::vector<Option> tools_group() {
        .argument = "NAME",
        .fallback = "corrected",
        .choices = {"corrected", "as-published"},
-       .help = "how scores are formed: as the study says, or as its published tables follow"},
+       .help = "how scores are computed: as the study describes it, or so that its published "
+               "tables follow"},
   };
 }
 

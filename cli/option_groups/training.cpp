@@ -82,8 +82,8 @@ std::vector<Option> training_group() {
        .argument = "on|off",
        .fallback = "on",
        .choices = {"on", "off"},
-       .help = "take a program with half the epochs off the training of the longer one, and go on "
-               "from that for more (exact)"},
+       .help = "read a program with half the epochs off the training of the longer one, and "
+               "continue that training for a program with more (exact)"},
       {.name = "rows-train",
        .type = kInteger,
        .argument = "N",
@@ -137,9 +137,8 @@ std::vector<Option> training_group() {
        .type = kInteger,
        .argument = "N",
        .range = {1, 4096},
-       .help =
-           "trainings at the same time; default: the cores that it may use; in each rank of an MPI "
-           "job, and in jobs of submit: 1 (--executor local: its share of the cores)"},
+       .help = "trainings at the same time; default: the cores that it may use; 1 in each rank of "
+               "an MPI job and in jobs of submit (--executor local: its share of the cores)"},
   };
 }
 
