@@ -84,13 +84,13 @@ void Run::start() {
   words.push_back(nullptr);
   const std::string file = find_program(command.front());
   const Descriptor input(open("/dev/null", O_RDONLY | O_CLOEXEC));
-  Pipe out = make_pipe(), err = make_pipe(), report = make_pipe();
+  Pipe output = make_pipe(), errors = make_pipe(), report = make_pipe();
   const SupervisorPlan plan{words.data(),
                             file.c_str(),
                             call_.folder.c_str(),
                             input.number(),
-                            out.write.number(),
-                            err.write.number(),
+                            output.write.number(),
+                            errors.write.number(),
                             report.write.number(),
                             call_.time_limit,
                             call_.grace,
@@ -109,8 +109,8 @@ void Run::start() {
   if (supervisor_ < 0) {
     throw failure(std::string("cannot start a process: ") + std::strerror(error));
   }
-  out_ = std::move(out.read);
-  err_ = std::move(err.read);
+  out_ = std::move(output.read);
+  err_ = std::move(errors.read);
   report_ = std::move(report.read);
 }
 
