@@ -33,6 +33,11 @@ struct CopyLimits {
 /// The copy ends with the exit code that `work` returns; it answers with what `work` writes to the
 /// descriptor that it is given. What it says on standard error is lost, it leaves no core file,
 /// Ctrl-C is not for it, and it ends with this process. Throws failure() where none can be started.
+///
+/// The copy has one thread, and everything else as it is at the call. So `work` must take no lock
+/// that another thread may hold then: it would wait for ever. And no other thread should be inside
+/// run_copy() or run_program(): the copy would keep its pipes open, and that call would return, or
+/// its program find the end of its input, only when the copy has ended, too.
 ChildAnswer run_copy(const std::function<int(int answer)>& work, const CopyLimits& limits,
                      const WhileWaiting& waiting = {});
 

@@ -86,11 +86,17 @@ void require_survivable(const Place& place, std::uint64_t bytes,
   const std::chrono::seconds patience(kTrialPatience * seconds);
   const auto deadline = std::chrono::steady_clock::now() + patience;
   bool late = false;
-  const ChildAnswer answer = run_copy(try_all, {seconds}, [&](pid_t child) {
+  const auto end_late = [&](pid_t child) {
     if (late || std::chrono::steady_clock::now() <= deadline) return;
     late = true;
     ::kill(child, SIGKILL);
-  });
+  };
+  ChildAnswer answer;
+  try {
+    answer = run_copy(try_all, {seconds}, end_late);
+  } catch (const Error& error) {
+    throw failure(describe(place.file.string(), place.object, "", "") + ": " + error.what());
+  }
   if (late) {
     throw failure(describe(place.file.string(), place.object, "", "") +
                   ": the process that tries it first gave no answer in " +

@@ -3,6 +3,7 @@
 
 #include <hdf5.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <optional>
 #include <thread>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 #include "tests/error_of.h"
 #include "tests/test_folder.h"
@@ -219,6 +221,25 @@ TEST(Hdf5File, NoAnswerOfTheTrialIsNoDamage) {
   }
   stuck = false;
   EXPECT_TRUE(Hdf5File::open_image(image, "name").has("/x"));
+}
+
+TEST(Hdf5File, ATrialThatCannotStartNamesTheFile) {
+  const TestFolder folder;
+  Hdf5File::create(folder / "a.h5").close();
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit few{std::min<rlim_t>(before.rlim_cur, 200), before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  std::vector<Descriptor> all;  // all but one: enough to look at the file, not for a pipe
+  for (int number = dup(STDIN_FILENO); number >= 0; number = dup(STDIN_FILENO)) {
+    all.emplace_back(number);
+  }
+  ASSERT_FALSE(all.empty());
+  all.pop_back();
+  const std::string message = error_of([&] { Hdf5File::open(folder / "a.h5"); });
+  all.clear();
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_NE(message.find("a.h5: cannot make a pipe: "), std::string::npos) << message;
 }
 
 TEST(Hdf5File, ErrorsNameFileAndObject) {
