@@ -25,13 +25,13 @@ constexpr const char* kStoreOrFree = "a store made by neutra search, or a name t
 
 // --- writing ---
 
-void write_content(Hdf5File& file, const StoreContent& content) {
+void write_content(Hdf5File& file, const std::string& name, const StoreContent& content) {
   // Attributes are for people and h5dump; the program reads the header back from one text.
-  for (const auto& [name, value] : content.header.items()) {
+  for (const auto& [key, value] : content.header.items()) {
     if (value.is_number_integer()) {
-      file.write_attribute("/", name, value.get<std::int64_t>());
+      file.write_attribute("/", key, value.get<std::int64_t>());
     } else {
-      file.write_attribute("/", name, value.is_string() ? value.get<std::string>() : value.dump());
+      file.write_attribute("/", key, value.is_string() ? value.get<std::string>() : value.dump());
     }
   }
   file.write_attribute("/", "finished", std::int64_t{content.finished});
@@ -48,12 +48,12 @@ void write_content(Hdf5File& file, const StoreContent& content) {
   std::vector<StoredEvaluation> evaluations;
   evaluations.reserve(content.evaluations.size());
   for (const auto& [key, result] : content.evaluations) evaluations.push_back({key, result});
-  kStoredEvaluations.write(file, evaluations);
+  kStoredEvaluations.write(file, name, evaluations);
   std::vector<StoredDeaths> deaths;
   for (const auto& [program, count] : content.deaths) deaths.push_back({program, count});
-  kStoredDeaths.write(file, deaths);
-  kStoredNodes.write(file, content.network.nodes);
-  kStoredEdges.write(file, content.network.edges);
+  kStoredDeaths.write(file, name, deaths);
+  kStoredNodes.write(file, name, content.network.nodes);
+  kStoredEdges.write(file, name, content.network.edges);
   file.write("/fixed/metrics", content.network.fixed_metrics);
   if (content.network.fixed_parameters) {
     file.write_attribute("/fixed", "parameters",
@@ -61,7 +61,7 @@ void write_content(Hdf5File& file, const StoreContent& content) {
   }
   if (content.minimising) {
     file.write_attribute("/", "minimising", to_json(*content.minimising).dump());
-    kStoredSubpatches.write(file, content.network.subpatches);
+    kStoredSubpatches.write(file, name, content.network.subpatches);
   }
   file.write_bytes("/records", records_of(content), false);
 }
@@ -150,7 +150,7 @@ void write_store_file(const fs::path& file, const StoreContent& content) {
   try {
     // HDF5 crashes when it closes a file on a full disk: it never sees one.
     Hdf5File hdf5 = Hdf5File::create_in_memory(file, kChecksumHeaderBytes);
-    write_content(hdf5, content);
+    write_content(hdf5, file.string(), content);
     std::string bytes = hdf5.image();
     hdf5.close();
     put_checksum_header(bytes, kStoreFormat, kStoreVersion);

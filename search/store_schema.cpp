@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <concepts>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -9,9 +10,6 @@
 
 namespace neutra::search {
 namespace {
-
-/// What HDF5 reads without being asked for more texts.
-constexpr std::uint64_t kMostRows = std::uint64_t{1} << 24;
 
 // --- how members are kept: as whole numbers, numbers or texts ---
 
@@ -68,11 +66,11 @@ void write_column(const std::vector<ClassOf<First>>& rows, Hdf5File& file,
 template <typename Value>
 std::vector<Value> values_of(const Hdf5File& file, const std::string& path) {
   if constexpr (std::is_same_v<Value, double>) {
-    return file.read_doubles(path);
+    return file.read_doubles(path, kMostRows);
   } else if constexpr (std::is_same_v<Value, std::int64_t>) {
-    return file.read_integers(path);
+    return file.read_integers(path, kMostRows);
   } else {
-    return file.read_strings(path);
+    return file.read_strings(path, kMostRows);
   }
 }
 
@@ -81,6 +79,7 @@ void read_column(std::vector<ClassOf<First>>& rows, const Hdf5File& file,
                  const ColumnPlace& place) {
   using Value = decltype(kept(member_of<First, Rest...>(rows.front())));
   const std::vector<Value> values = values_of<Value>(file, place.path);
+  rows.resize(values.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     restore(values[i], member_of<First, Rest...>(rows[i]), place);
   }
@@ -111,8 +110,10 @@ void write_items(const std::vector<ClassOf<List>>& rows, Hdf5File& file, const s
 
 template <auto List>
 void read_lists(std::vector<ClassOf<List>>& rows, const Hdf5File& file, const ColumnPlace& place) {
-  const std::vector<std::int64_t> lengths = file.read_integers(place.path);
-  const std::vector<double> items = file.read_doubles(place.items);
+  const auto lengths = values_of<std::int64_t>(file, place.path);
+  const std::vector<double> items =
+      file.read_doubles(place.items, std::numeric_limits<std::uint64_t>::max());
+  rows.resize(lengths.size());
   auto next = items.begin();
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (lengths[i] < 0 || lengths[i] > items.end() - next) {
@@ -209,7 +210,12 @@ void ColumnPlace::fail(const std::string& found, const std::string& allowed) con
 }
 
 template <typename Row>
-void Table<Row>::write(Hdf5File& file, const std::vector<Row>& rows) const {
+void Table<Row>::write(Hdf5File& file, const std::string& name,
+                       const std::vector<Row>& rows) const {
+  if (rows.size() > kMostRows) {
+    throw failure(describe(name, group, std::to_string(rows.size()) + " rows",
+                           std::to_string(kMostRows) + " rows at most"));
+  }
   for (const Column<Row>& column : columns) {
     column.write(rows, file, group + std::string("/") + column.name);
   }
@@ -220,7 +226,7 @@ void Table<Row>::write(Hdf5File& file, const std::vector<Row>& rows) const {
 
 template <typename Row>
 std::vector<Row> Table<Row>::read(const Hdf5File& file, const std::string& name) const {
-  // The lengths first, so that no row is made for a column that doesn't fit.
+  // All lengths first; rows are made for values that the file does hold.
   std::vector<std::pair<const Column<Row>*, ColumnPlace>> found;
   std::uint64_t count = 0;
   for (const Column<Row>& column : columns) {
@@ -235,7 +241,7 @@ std::vector<Row> Table<Row>::read(const Hdf5File& file, const std::string& name)
     }
     found.emplace_back(&column, place);
   }
-  std::vector<Row> rows(count);
+  std::vector<Row> rows;
   for (const auto& [column, place] : found) column->read(rows, file, place);
   return rows;
 }

@@ -30,8 +30,8 @@ template <typename Row>
 struct Column {
   const char* name;  ///< of the dataset in the table's group
   void (*write)(const std::vector<Row>& rows, Hdf5File& file, const std::string& path);
-  /// Fills the member in as many rows as the dataset has values. Throws input_error for a value
-  /// that the member can't have.
+  /// Makes as many rows as the dataset has values, where there are fewer, and fills the member.
+  /// Throws input_error for a value that the member can't have.
   void (*read)(std::vector<Row>& rows, const Hdf5File& file, const ColumnPlace& place);
   /// Added after version 1 began: files without it are read, and the member keeps its default.
   bool later = false;
@@ -42,16 +42,20 @@ struct Column {
                       const std::string& path) = nullptr;
 };
 
+/// Rows of a table, at most: what a search keeps in some hundred gigabytes of memory.
+constexpr std::uint64_t kMostRows = std::uint64_t{1} << 28;
+
 /// A group of the file with one dataset for each column, all of one length.
 template <typename Row>
 struct Table {
   const char* group;                     ///< "/nodes"
   std::span<const Column<Row>> columns;  ///< in the order in which they are written
 
-  /// Makes the group and its datasets, in the order of the columns; items come last.
-  void write(Hdf5File& file, const std::vector<Row>& rows) const;
+  /// Makes the group and its datasets, in the order of the columns; items come last. `name`: of the
+  /// file, for messages. Throws failure() for more than kMostRows.
+  void write(Hdf5File& file, const std::string& name, const std::vector<Row>& rows) const;
   /// `name`: of the file, for messages. Throws input_error where a column is missing, has another
-  /// length than the first, or holds what no program of this version writes.
+  /// length than the first or more than kMostRows, or holds what no program of this version writes.
   std::vector<Row> read(const Hdf5File& file, const std::string& name) const;
 };
 

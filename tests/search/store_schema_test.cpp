@@ -1,6 +1,7 @@
 #include "search/store_schema.h"
 
 #include <gtest/gtest.h>
+#include <hdf5.h>
 
 #include <fstream>
 #include <limits>
@@ -57,7 +58,7 @@ std::vector<Node> some_nodes() {
 
 TEST(StoreSchema, RowsAreReadAsTheyWereWritten) {
   Hdf5File file = Hdf5File::create_in_memory("s.h5");
-  kStoredNodes.write(file, some_nodes());
+  kStoredNodes.write(file, "s.h5", some_nodes());
   EXPECT_EQ(file.read_integers("/nodes/metric_count"), (std::vector<std::int64_t>{2, 1}));
   EXPECT_EQ(file.read_doubles("/metrics"), (std::vector<double>{0.5, 0.25, 0.125}));
   const std::vector<Node> nodes = kStoredNodes.read(file, "s.h5");
@@ -92,6 +93,35 @@ TEST(StoreSchema, WhatNoStoreHoldsIsNamed) {
             std::string::npos);
 }
 
+/// A file that claims so many edges, none of which it holds.
+Hdf5File claimed_edges(const std::filesystem::path& path, hsize_t rows) {
+  const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  const hsize_t chunk = 1000;
+  const hid_t space = H5Screate_simple(1, &rows, nullptr);
+  const hid_t layout = H5Pcreate(H5P_DATASET_CREATE), links = H5Pcreate(H5P_LINK_CREATE);
+  H5Pset_chunk(layout, 1, &chunk);
+  H5Pset_create_intermediate_group(links, 1);
+  for (const char* name : {"/edges/parent", "/edges/child"}) {
+    H5Dclose(H5Dcreate2(file, name, H5T_NATIVE_INT64, space, links, layout, H5P_DEFAULT));
+  }
+  H5Pclose(links);
+  H5Pclose(layout);
+  H5Sclose(space);
+  H5Fclose(file);
+  return Hdf5File::open(path);
+}
+
+TEST(StoreSchema, MoreRowsThanAFileHoldsAreRefused) {
+  const TemporaryFolder folder;
+  const auto message = [&](hsize_t rows) {
+    const Hdf5File file = claimed_edges(folder / "s.h5", rows);
+    return message_of([&] { kStoredEdges.read(file, "s.h5"); }, Exit::kBadInput);
+  };
+  EXPECT_EQ(message(kMostRows + 1),
+            "s.h5: /edges/parent: found 268435457 rows; allowed: 268435456 rows");
+  EXPECT_NE(message(kMostRows).find("the file stores 0 bytes"), std::string::npos);
+}
+
 TEST(StoreSchema, AColumnThatCameLaterMayBeMissing) {
   constexpr auto write = [](const std::vector<Edge>&, Hdf5File&, const std::string&) {};
   constexpr auto read = [](std::vector<Edge>& rows, const Hdf5File&, const ColumnPlace&) {
@@ -100,7 +130,7 @@ TEST(StoreSchema, AColumnThatCameLaterMayBeMissing) {
   const Column<Edge> columns[] = {kStoredEdges.columns[0], {"later", write, read, true}};
   const Table<Edge> table{"/edges", columns};
   Hdf5File file = Hdf5File::create_in_memory("s.h5");
-  kStoredEdges.write(file, {{0, 1}, {0, 2}});
+  kStoredEdges.write(file, "s.h5", {{0, 1}, {0, 2}});
   EXPECT_EQ(table.read(file, "s.h5").at(1).child, 0);
   file.write("/edges/later", std::vector<std::int64_t>{1, 2});
   EXPECT_EQ(table.read(file, "s.h5").at(1).child, 7);
