@@ -28,15 +28,6 @@ add_library(neutra_opencv INTERFACE)
 target_include_directories(neutra_opencv SYSTEM INTERFACE ${OPENCV_INCLUDE_DIR})
 target_link_libraries(neutra_opencv INTERFACE ${OPENCV_ML_LIBRARY} ${OPENCV_CORE_LIBRARY})
 
-# Debian's is a library of its own, whose classes these words are part of.
-find_library(HTTPLIB_LIBRARY cpp-httplib REQUIRED)
-find_path(HTTPLIB_INCLUDE_DIR httplib.h REQUIRED)
-add_library(neutra_httplib INTERFACE)
-target_include_directories(neutra_httplib SYSTEM INTERFACE ${HTTPLIB_INCLUDE_DIR})
-target_link_libraries(neutra_httplib INTERFACE ${HTTPLIB_LIBRARY})
-target_compile_definitions(neutra_httplib INTERFACE
-  CPPHTTPLIB_OPENSSL_SUPPORT CPPHTTPLIB_ZLIB_SUPPORT CPPHTTPLIB_BROTLI_SUPPORT)
-
 find_library(XXHASH_LIBRARY xxhash REQUIRED)
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 

@@ -1,7 +1,6 @@
 #include "serve/http_server.h"
 
 #include <arpa/inet.h>
-#include <httplib.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -16,7 +15,6 @@
 #include <thread>
 
 #include "base/error.h"
-#include "base/strings.h"
 
 namespace neutra::serve {
 namespace {
@@ -59,26 +57,41 @@ int port_of(int socket) {
                    : reinterpret_cast<const sockaddr_in*>(&address)->sin_port);
 }
 
-/// What the server says by itself, without the library.
-std::string plain_response(const RequestProblem& problem) {
-  const std::string body = problem.text + "\n";
-  return "HTTP/1.1 " + std::to_string(problem.status) + " " +
-         std::string(status_phrase(problem.status)) +
-         "\r\nContent-Type: text/plain; charset=utf-8\r\nX-Content-Type-Options: nosniff\r\n" +
-         (problem.status == 405 ? "Allow: GET, HEAD, POST\r\n" : "") +
-         "Connection: close\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+/// A request that is refused.
+HttpResponse refusal(const RequestProblem& problem) {
+  HttpResponse response{problem.status, HttpResponse{}.type, problem.text + "\n"};
+  if (problem.status == 405) response.headers = {{"Allow", "GET, HEAD, POST"}};
+  return response;
+}
+
+/// What is sent (RFC 9112); `with_body`: not for HEAD, which gets the same length all the same.
+std::string message(const HttpResponse& response, bool with_body, bool close) {
+  std::string text = "HTTP/1.1 " + std::to_string(response.status) + " " +
+                     std::string(status_phrase(response.status)) + "\r\n";
+  const auto header = [&](std::string_view name, std::string_view value) {
+    text.append(name).append(": ").append(value).append("\r\n");
+  };
+  header("Content-Type", response.type);
+  header("X-Content-Type-Options", "nosniff");
+  for (const auto& [name, value] : response.headers) header(name, value);
+  if (close) header("Connection", "close");
+  // 304 has no body; a length would be that of the page it stands for.
+  if (response.status != 304) header("Content-Length", std::to_string(response.body.size()));
+  text += "\r\n";
+  if (with_body) text += response.body;
+  return text;
 }
 
 }  // namespace
 
-/// A socket that was accepted. To the library it is a stream that holds one checked request.
-class HttpServer::Connection : public httplib::Stream {
+/// A socket that was accepted.
+class HttpServer::Connection {
  public:
   Connection(int socket, int wake, const HttpLimits& limits)
       : socket_(socket), wake_(wake), limits_(limits) {}
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
-  ~Connection() override { ::close(socket_); }
+  ~Connection() { ::close(socket_); }
 
   /// Waits for a first byte; false: none came, or the server ends. `crowded`: are all threads busy?
   template <typename Crowded>
@@ -144,13 +157,10 @@ class HttpServer::Connection : public httplib::Stream {
           break;
       }
     }
-    body_ = received_.substr(end + 4, head.body);
+    head.request.body = received_.substr(end + 4, head.body);
     received_.erase(0, end + 4 + head.body);
-    pending_ = head.text;
     return head;
   }
-
-  std::string take_body() { return std::move(body_); }
 
   void begin_response() { response_end_ = after(limits_.response_time); }
 
@@ -176,22 +186,6 @@ class HttpServer::Connection : public httplib::Stream {
     const auto deadline = after(kLinger);
     while (receive_until(deadline) == Received::kSome) received_.clear();
   }
-
-  // As httplib sees it.
-  bool is_readable() const override { return !pending_.empty(); }
-  bool is_writable() const override { return true; }
-  ssize_t read(char* to, std::size_t size) override {
-    const std::size_t count = std::min(size, pending_.size());
-    std::memcpy(to, pending_.data(), count);
-    pending_.erase(0, count);
-    return static_cast<ssize_t>(count);
-  }
-  ssize_t write(const char* from, std::size_t size) override {
-    return send({from, size}) ? static_cast<ssize_t>(size) : -1;
-  }
-  void get_remote_ip_and_port(std::string&, int&) const override {}
-  void get_local_ip_and_port(std::string&, int&) const override {}
-  socket_t socket() const override { return 0; }  // never used but for a check of its size
 
  private:
   enum class Received { kSome, kLate, kGone };
@@ -227,53 +221,12 @@ class HttpServer::Connection : public httplib::Stream {
 
   const int socket_, wake_;
   const HttpLimits& limits_;
-  std::string received_, pending_, body_;
+  std::string received_;
   Clock::time_point response_end_{};
 };
 
-/// The library's server, which never listens by itself.
-class HttpServer::Engine : public httplib::Server {
- public:
-  Engine(HttpHandler handler, const HttpLimits& limits) : handler_(std::move(handler)) {
-    // Asked first: the library's own routes match by regular expressions, whose stack a long path
-    // would exhaust.
-    set_pre_routing_handler([this](const httplib::Request& from, httplib::Response& to) {
-      HttpRequest request{from.method, from.path, {}, {}, from.body};
-      for (const auto& [name, value] : from.params) request.query.emplace(name, value);
-      for (const auto& [name, value] : from.headers) {
-        request.headers.emplace(lower(name), value);
-      }
-      const HttpResponse response = answer_to(request);
-      to.status = response.status;
-      for (const auto& [name, value] : response.headers) to.set_header(name, value);
-      to.set_content(response.body, response.type);
-      return HandlerResponse::Handled;
-    });
-    set_keep_alive_timeout(static_cast<time_t>(limits.idle_time));
-    set_keep_alive_max_count(static_cast<std::size_t>(limits.requests));
-    set_default_headers({{"X-Content-Type-Options", "nosniff"}, {"Accept-Ranges", "none"}});
-  }
-
-  bool answer(Connection& connection, bool close, std::string body) {
-    bool closed = false;
-    return process_request(connection, close, closed,
-                           [&](httplib::Request& request) { request.body = std::move(body); });
-  }
-
- private:
-  HttpResponse answer_to(const HttpRequest& request) const {
-    try {
-      return handler_(request);
-    } catch (const std::exception& error) {
-      return {500, "text/plain; charset=utf-8", std::string(error.what()) + "\n"};
-    }
-  }
-
-  const HttpHandler handler_;
-};
-
 HttpServer::HttpServer(const std::string& host, int port, HttpHandler handler, HttpLimits limits)
-    : engine_(std::make_unique<Engine>(std::move(handler), limits)), limits_(limits) {
+    : handler_(std::move(handler)), limits_(limits) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_PASSIVE;
@@ -358,12 +311,21 @@ void HttpServer::serve(Connection& connection) {
     if (!head) return;
     connection.begin_response();
     if (head->problem) {
-      if (connection.send(plain_response(*head->problem))) connection.linger();
+      if (connection.send(message(refusal(*head->problem), true, true))) connection.linger();
       return;
     }
     const bool close = !head->keep_alive || stopping_ || count >= limits_.requests;
-    if (!engine_->answer(connection, close, connection.take_body())) return;
+    const HttpRequest& request = head->request;
+    if (!connection.send(message(answer_to(request), request.method != "HEAD", close))) return;
     if (close) return connection.linger();
+  }
+}
+
+HttpResponse HttpServer::answer_to(const HttpRequest& request) const {
+  try {
+    return handler_(request);
+  } catch (const std::exception& error) {
+    return {500, HttpResponse{}.type, std::string(error.what()) + "\n"};
   }
 }
 

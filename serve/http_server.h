@@ -2,8 +2,6 @@
 
 #include <atomic>
 #include <functional>
-#include <map>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,15 +9,6 @@
 #include "serve/request_head.h"
 
 namespace neutra::serve {
-
-/// A request that has passed read_request_head().
-struct HttpRequest {
-  std::string method;                          ///< "GET", "HEAD", "POST"
-  std::string path;                            ///< decoded
-  std::map<std::string, std::string> query;    ///< decoded; of a name given twice, the first
-  std::map<std::string, std::string> headers;  ///< names in lower case
-  std::string body;                            ///< of a POST
-};
 
 /// An answer.
 struct HttpResponse {
@@ -43,9 +32,7 @@ struct HttpLimits {
 };
 
 /// An HTTP server with a fixed number of threads, each with one connection, so that neither memory
-/// nor descriptors grow with the load. It waits, reads and checks a request itself
-/// (read_request_head()); cpp-httplib's server then takes the request apart and writes the
-/// response. That server's own loops are not used: it can't set these limits (docs/dev/serve.md).
+/// nor descriptors grow with the load (docs/dev/serve.md).
 class HttpServer {
  public:
   /// Listens on the address of `host`, a name or a number; port 0: any that is free. Throws
@@ -64,12 +51,12 @@ class HttpServer {
   void run(const std::atomic<bool>& stop);
 
  private:
-  class Engine;
   class Connection;
   void work();
   void serve(Connection& connection);
+  HttpResponse answer_to(const HttpRequest& request) const;
 
-  const std::unique_ptr<Engine> engine_;
+  const HttpHandler handler_;
   const HttpLimits limits_;
   int listener_ = -1, wake_ = -1;
   int port_ = 0;

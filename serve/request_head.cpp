@@ -22,26 +22,38 @@ bool is_token(std::string_view text) {
   });
 }
 
-std::optional<RequestProblem> target_problem(std::string_view target) {
+/// Takes the target apart into path and query.
+std::optional<RequestProblem> read_target(std::string_view target, HttpRequest& request) {
   if (target.front() != '/') return RequestProblem{400, "the target doesn't begin with /"};
   if (std::any_of(target.begin(), target.end(), [](char c) { return c <= ' ' || c > '~'; }))
     return RequestProblem{400, "the target has characters that must be percent-encoded"};
-  const std::size_t query = target.find('?');
-  const std::optional<std::string> path = percent_decoded(target.substr(0, query));
-  const std::optional<std::string> rest =
-      percent_decoded(query == std::string_view::npos ? "" : target.substr(query));
+  const std::size_t mark = target.find('?');
+  std::string_view query = mark == std::string_view::npos ? "" : target.substr(mark + 1);
+  const std::optional<std::string> path = percent_decoded(target.substr(0, mark));
+  const std::optional<std::string> rest = percent_decoded(query);
   if (!path || !rest)
     return RequestProblem{400, "a % of the target isn't followed by two hexadecimal digits"};
   if (!is_plain_text(*path) || !is_plain_text(*rest))
     return RequestProblem{400, "the target decodes to control characters or to what is no UTF-8"};
   if (path->find('\\') != std::string::npos || (*path + "/").find("/../") != std::string::npos)
     return RequestProblem{400, "the path leads upwards"};
+  request.path = *path;
+  while (!query.empty()) {
+    const std::size_t end = std::min(query.find('&'), query.size());
+    std::string part(query.substr(0, end));
+    std::replace(part.begin(), part.end(), '+', ' ');  // as forms send a blank
+    const std::size_t equals = std::min(part.find('='), part.size());
+    const std::string value = equals < part.size() ? part.substr(equals + 1) : "";
+    if (equals > 0) {
+      request.query.emplace(*percent_decoded(part.substr(0, equals)), *percent_decoded(value));
+    }
+    query.remove_prefix(std::min(end + 1, query.size()));
+  }
   return std::nullopt;
 }
 
-/// Headers that are handed on. Ranges, encodings and expectations mean nothing here.
-constexpr std::array kKept{"host",          "connection", "content-type",
-                           "if-none-match", "origin",     "sec-fetch-site"};
+/// Headers that are handed on. Ranges and encodings mean nothing here.
+constexpr std::array kKept{"host", "content-type", "if-none-match", "origin", "sec-fetch-site"};
 
 /// Headers with one value: of two, one reader would believe the first and another the last.
 constexpr std::array kOnce{"host", "content-length", "content-type", "origin", "sec-fetch-site"};
@@ -108,9 +120,10 @@ RequestHead read_request_head(std::string_view head, const RequestLimits& limits
   if (target.size() > limits.target) return refuse(414, "the target is too long");
   if (method != "GET" && method != "HEAD" && method != "POST")
     return refuse(405, "allowed: GET, HEAD and POST");
-  if (const auto problem = target_problem(target)) return refuse(problem->status, problem->text);
+  result.request.method = method;
+  if (const auto problem = read_target(target, result.request))
+    return refuse(problem->status, problem->text);
 
-  result.text = std::string(line) + "\r\n";
   result.keep_alive = version == "HTTP/1.1";
   if (lines.size() - 1 > limits.headers) return refuse(431, "too many headers");
   std::set<std::string> once;
@@ -139,13 +152,12 @@ RequestHead read_request_head(std::string_view head, const RequestLimits& limits
       result.body = *body;
     }
     if (std::find(kKept.begin(), kKept.end(), name) != kKept.end())
-      result.text += name + ": " + std::string(value) + "\r\n";
+      result.request.headers.emplace(name, value);
   }
   if (version == "HTTP/1.1" && !once.contains("host")) return refuse(400, "allowed: one host");
   if (method == "POST" && !once.contains("content-length"))
     return refuse(411, "a body needs a Content-Length");
   if (method != "POST" && result.body > 0) return refuse(400, "allowed: a body with POST");
-  result.text += "\r\n";
   return result;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,12 +22,21 @@ struct RequestProblem {
   std::string text;  ///< one sentence
 };
 
-/// The first lines of a request (RFC 9112), checked before a library sees any of it.
+/// A request that was checked.
+struct HttpRequest {
+  std::string method;                          ///< "GET", "HEAD", "POST"
+  std::string path;                            ///< decoded
+  std::map<std::string, std::string> query;    ///< decoded; of a name given twice, the first
+  std::map<std::string, std::string> headers;  ///< that mean something here; names in lower case
+  std::string body;                            ///< of a POST
+};
+
+/// The first lines of a request (RFC 9112).
 struct RequestHead {
   std::optional<RequestProblem> problem;  ///< the rest holds only without one
   std::size_t body = 0;                   ///< bytes that follow
   bool keep_alive = false;                ///< may the next request come over the same connection?
-  std::string text;  ///< request line and those headers that mean something here
+  HttpRequest request;                    ///< without its body
 };
 
 /// `head`: all bytes up to the empty line, that included. Strict: a line ends in CR LF; one Host,

@@ -19,12 +19,17 @@ std::string get(const std::string& target) {
 
 TEST(RequestHead, HandsOnWhatMeansSomething) {
   const RequestHead head = read_request_head(
-      "GET /entry?name=a%20b HTTP/1.1\r\nHost:  localhost:80 \r\nACCEPT-ENCODING: br\r\n"
+      "GET /an%20entry?name=a%20b+c%26=&empty&twice=1&twice=2&=none HTTP/1.1\r\n"
+      "Host:  localhost:80 \r\nACCEPT-ENCODING: br\r\n"
       "Range: bytes=0-1\r\nIf-None-Match: \"x\"\r\n\r\n");
   EXPECT_FALSE(head.problem);
   EXPECT_TRUE(head.keep_alive);
-  EXPECT_EQ(head.text,
-            "GET /entry?name=a%20b HTTP/1.1\r\nhost: localhost:80\r\nif-none-match: \"x\"\r\n\r\n");
+  const HttpRequest& request = head.request;
+  using Words = std::map<std::string, std::string>;
+  EXPECT_EQ(request.method, "GET");
+  EXPECT_EQ(request.path, "/an entry");
+  EXPECT_EQ(request.query, (Words{{"name", "a b c&="}, {"empty", ""}, {"twice", "1"}}));
+  EXPECT_EQ(request.headers, (Words{{"host", "localhost:80"}, {"if-none-match", "\"x\""}}));
 }
 
 TEST(RequestHead, KnowsHowLongABodyIs) {
