@@ -61,7 +61,7 @@ Result run(const Arguments& arguments) {
 
 Verb import_verb() {
   return {.name = "import",
-          .summary = "make a program of a Keras model file",
+          .summary = "turn a Keras model file into a program",
           .synopsis = "import FILE -o OUT.json [--data FILE] [--training FILE.json] [--json]",
           .options = {.names = {"data", "data-dir", "output", "training"},
                       .least_positional = 1,

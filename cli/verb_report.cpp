@@ -135,7 +135,7 @@ Result run(const Arguments& arguments) {
 Verb report_verb() {
   return {
       .name = "report",
-      .summary = "make a page of a network that a browser shows: graph, repairs, scores",
+      .summary = "make a report page of a network for the browser: graph, repairs, scores",
       .synopsis =
           "report STORE|FILE.tsv... [-o FILE.html] [--answers FILE.csv] [--study FOLDER] [--curves "
           "N|id:LIST]\n"

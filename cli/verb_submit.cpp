@@ -213,7 +213,7 @@ Result run(const Arguments& arguments) {
 
 Verb submit_verb() {
   return {.name = "submit",
-          .summary = "give the searches of a study to a batch system",
+          .summary = "submit the searches of a study to a batch system",
           .synopsis =
               "submit FILE.json|STUDY [--executor slurm|local] [--ranks N] [--sbatch-arg "
               "ARGUMENT...] [--dry-run] [options]",

@@ -8,8 +8,8 @@ extern const MutationOperator add_noise{
     .group = OperatorGroup::kTrainingData,
     .fault_type = "TAN",
     .description =
-        "Adds normal noise to the features of a share of the training rows, as wide as the share "
-        "of their own deviation.",
+        "Adds normal noise to the features of a share of the training rows; its deviation is the "
+        "same share of the row's own.",
     .source = kDeepCrime,
     .parameter = kPercentage,
     .random = true,

@@ -8,8 +8,8 @@ extern const MutationOperator covariate_drift{
     .group = OperatorGroup::kTrainingData,
     .fault_type = "TVD",
     .description =
-        "Shifts the features of a share of the training rows, the first ones, by ever less than "
-        "their deviation.",
+        "Shifts the features of a share of the training rows, the first ones, by their deviation, "
+        "ever less from row to row.",
     .source =
         "Gama et al., A Survey on Concept Drift Adaptation, ACM Computing Surveys 46(4), 2014",
     .parameter = kPercentage,
