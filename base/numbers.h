@@ -4,6 +4,9 @@
 
 namespace neutra {
 
+/// 2^53: whole numbers up to it are exact as double.
+constexpr double kLargestExactWhole = 9007199254740992;
+
 /// Python's repr of a float: shortest decimal that reads back ("0.001", "3.0", "1e-05", "nan",
 /// "inf"). The published records spell numbers this way.
 std::string python_repr(double value);

@@ -2,11 +2,12 @@
 
 #include <cmath>
 
+#include "base/numbers.h"
+
 namespace neutra::program {
 namespace {
 
-constexpr std::size_t kShown = 60;           ///< longest value in a message
-constexpr double kExact = 9007199254740992;  ///< 2^53: integers up to here are exact doubles
+constexpr std::size_t kShown = 60;  ///< longest value in a message
 
 }  // namespace
 
@@ -65,7 +66,7 @@ LossOptions loss_options(const Json& loss) {
 Json normal_number(const Json& value) {
   if (!value.is_number_float()) return value;
   const double number = value.get<double>();
-  if (std::abs(number) < kExact && number == std::trunc(number)) {
+  if (std::abs(number) < kLargestExactWhole && number == std::trunc(number)) {
     return static_cast<std::int64_t>(number);
   }
   return value;

@@ -15,7 +15,6 @@ namespace {
 using Value = std::variant<Json, NotAllowed>;
 
 constexpr std::size_t kMaxRank = 16;
-constexpr double kExact = 9007199254740992;  ///< 2^53: integers up to here are exact doubles
 
 bool is_integer(const Json& value) { return normal_number(value).is_number_integer(); }
 
@@ -96,7 +95,7 @@ Value batch_shape(const Json& value) {
 Value layer_list(const Json& value) {
   std::set<std::int64_t> layers;
   for (const Json& item : value.is_array() ? value : Json::array({value})) {
-    if (!is_integer(item) || item.get<double>() < 0 || item.get<double>() > kExact) {
+    if (!is_integer(item) || item.get<double>() < 0 || item.get<double>() > kLargestExactWhole) {
       return NotAllowed{"an array of layers' positions, whole numbers >= 0"};
     }
     layers.insert(normal_number(item).get<std::int64_t>());

@@ -1,3 +1,4 @@
+#include "base/numbers.h"
 #include "cli/option_groups/groups.h"
 
 namespace neutra::cli {
@@ -98,7 +99,7 @@ std::vector<Option> training_group() {
        .type = kInteger,
        .argument = "N",
        .fallback = "0",
-       .range = {0, 9007199254740992.0},
+       .range = {0, kLargestExactWhole},
        .help = "seed of all random numbers"},
       {.name = "skip-dead",
        .type = kChoice,

@@ -7,7 +7,7 @@
 namespace neutra::program {
 namespace {
 
-constexpr const char* kKerasVersion = "2.4.0";  ///< of tf.keras 2.4
+constexpr const char* kWrittenVersion = "2.4.0";  ///< of tf.keras 2.4
 constexpr const char* kBackend = "tensorflow";
 
 /// JSON in ASCII: Keras 2 takes the attribute for bytes.
@@ -20,7 +20,7 @@ std::string keras_h5(const Program& program, const ResolvedProgram& resolved,
   Hdf5File file = Hdf5File::create_in_memory("model.h5");
   const auto versions = [&](const std::string& group) {
     file.write_ascii_attribute(group, "backend", kBackend);
-    file.write_ascii_attribute(group, "keras_version", kKerasVersion);
+    file.write_ascii_attribute(group, "keras_version", kWrittenVersion);
   };
   versions("/");
   Json model = keras_model_config(program, resolved.input_shape, KerasSpelling::kLegacy);

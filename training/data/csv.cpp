@@ -11,6 +11,7 @@
 #include "base/csv_table.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/numbers.h"
 #include "base/parse_number.h"
 #include "base/strings.h"
 #include "training/data/fields.h"
@@ -132,7 +133,7 @@ CsvOptions csv_options(const Json& arguments) {
                 {"drop", FieldRule::kAny},
                 {"labels", FieldRule::kAny},
                 {"allow_nan", FieldRule::kFlag},
-                {"rows", FieldRule::kWhole, 0, kMaxWhole}});
+                {"rows", FieldRule::kWhole, 0, kLargestExactWhole}});
   CsvOptions options;
   if (arguments.contains("header") && arguments["header"].is_boolean()) {
     options.header = arguments["header"].get<bool>();

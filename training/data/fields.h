@@ -7,8 +7,6 @@
 
 namespace neutra::training {
 
-constexpr double kMaxWhole = 9007199254740992.0;  ///< whole numbers up to it are exact as double
-
 /// What a field of a `data` section may be. Whole numbers and numbers lie in [low, high].
 struct FieldRule {
   enum Type { kText, kFlag, kNumber, kWhole, kAny };

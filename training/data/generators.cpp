@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "base/error.h"
+#include "base/numbers.h"
 #include "training/data/fields.h"
 #include "training/random.h"
 
@@ -116,7 +117,7 @@ RawData generate(const Json& arguments, Reading reading) {
                {{"name", FieldRule::kText},
                 {"rows", FieldRule::kWhole, 1, 1e8},
                 {"noise", FieldRule::kNumber, 0},
-                {"seed", FieldRule::kWhole, 0, kMaxWhole},
+                {"seed", FieldRule::kWhole, 0, kLargestExactWhole},
                 {"slope", FieldRule::kNumber},
                 {"intercept", FieldRule::kNumber},
                 {"low", FieldRule::kNumber},

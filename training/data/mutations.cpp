@@ -179,7 +179,7 @@ const DataOperation& operation_of(const Json& config, const std::string& place) 
   check_fields(config, place,
                {{"op", FieldRule::kText},
                 {"percentage", FieldRule::kNumber, 0, 100},
-                {"seed", FieldRule::kWhole, 0, kMaxWhole},
+                {"seed", FieldRule::kWhole, 0, kLargestExactWhole},
                 {"targets", FieldRule::kText},
                 {"stddev", FieldRule::kNumber, 0},
                 {"ratio", FieldRule::kNumber, 1},

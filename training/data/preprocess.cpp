@@ -185,8 +185,8 @@ void preprocess(const Json& steps, RawData& data, bool after_split, TargetScale*
                   {"value", FieldRule::kNumber},
                   {"classes", FieldRule::kWhole, 1, 1e6},
                   {"shape", FieldRule::kAny},
-                  {"seed", FieldRule::kWhole, 0, kMaxWhole},
-                  {"rows", FieldRule::kWhole, 1, kMaxWhole}});
+                  {"seed", FieldRule::kWhole, 0, kLargestExactWhole},
+                  {"rows", FieldRule::kWhole, 1, kLargestExactWhole}});
     for (const auto& [field, owner] : kArguments) {
       if (config.contains(field) && config.value("op", "") != owner) {
         throw input_error(place + "." + field + ": found with op " +
