@@ -1,18 +1,37 @@
 # Every package outside the project, looked up once.
 
+# Debian's shared OpenCV brings X11, OpenGL and LAPACK with it, its shared HDF5 curl, Kerberos and LDAP: sixty libraries that
+# neutra never calls. From a static library only what is called gets in.
+set(all_static TRUE)
+foreach(name opencv_ml opencv_core hdf5_serial sz aec xxhash)
+  find_library(NEUTRA_STATIC_${name} lib${name}.a)
+  mark_as_advanced(NEUTRA_STATIC_${name})
+  if(NOT NEUTRA_STATIC_${name} OR NEUTRA_SANITIZE)
+    set(all_static FALSE)
+  endif()
+endforeach()
+option(NEUTRA_STATIC_LIBRARIES "Link OpenCV, HDF5 and xxHash statically; default: where all of them are there" ${all_static})
+
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(Boost 1.74 REQUIRED COMPONENTS program_options)
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(Threads REQUIRED)
 
+find_package(ZLIB REQUIRED)
 set(HDF5_PREFER_PARALLEL OFF)
 find_package(HDF5 REQUIRED COMPONENTS C)
 add_library(neutra_hdf5 INTERFACE)
 target_include_directories(neutra_hdf5 SYSTEM INTERFACE ${HDF5_C_INCLUDE_DIRS})
-target_link_libraries(neutra_hdf5 INTERFACE ${HDF5_C_LIBRARIES})
+if(NEUTRA_STATIC_LIBRARIES)
+  target_link_libraries(neutra_hdf5 INTERFACE ${NEUTRA_STATIC_hdf5_serial} ${NEUTRA_STATIC_sz} ${NEUTRA_STATIC_aec} ZLIB::ZLIB)
+  # What a program exports is kept, so they export nothing.
+  target_link_options(neutra_hdf5 INTERFACE LINKER:--gc-sections LINKER:--exclude-libs,libopencv_ml.a:libopencv_core.a
+                      LINKER:--exclude-libs,libhdf5_serial.a:libsz.a:libaec.a:libxxhash.a)
+else()
+  target_link_libraries(neutra_hdf5 INTERFACE ${HDF5_C_LIBRARIES})
+endif()
 target_compile_definitions(neutra_hdf5 INTERFACE ${HDF5_C_DEFINITIONS})
 
-find_package(ZLIB REQUIRED)
 # Debian's libzip-config.cmake asks for libzip's programs, which are in another package.
 find_library(LIBZIP_LIBRARY zip REQUIRED)
 find_path(LIBZIP_INCLUDE_DIR zip.h REQUIRED)
@@ -21,14 +40,25 @@ target_include_directories(neutra_libzip SYSTEM INTERFACE ${LIBZIP_INCLUDE_DIR})
 target_link_libraries(neutra_libzip INTERFACE ${LIBZIP_LIBRARY})
 
 # OpenCVConfig.cmake comes with all of OpenCV's modules only; two are needed.
-find_library(OPENCV_ML_LIBRARY opencv_ml REQUIRED)
-find_library(OPENCV_CORE_LIBRARY opencv_core REQUIRED)
 find_path(OPENCV_INCLUDE_DIR opencv2/ml.hpp PATH_SUFFIXES opencv4 REQUIRED)
 add_library(neutra_opencv INTERFACE)
 target_include_directories(neutra_opencv SYSTEM INTERFACE ${OPENCV_INCLUDE_DIR})
-target_link_libraries(neutra_opencv INTERFACE ${OPENCV_ML_LIBRARY} ${OPENCV_CORE_LIBRARY})
+if(NEUTRA_STATIC_LIBRARIES)
+  find_library(TBB_LIBRARY tbb REQUIRED)  # its loops run in parallel with it
+  add_library(neutra_opencv_unused STATIC cmake/opencv_unused.c)
+  target_link_libraries(neutra_opencv INTERFACE
+    ${NEUTRA_STATIC_opencv_ml} ${NEUTRA_STATIC_opencv_core} neutra_opencv_unused ${TBB_LIBRARY})
+else()
+  find_library(OPENCV_ML_LIBRARY opencv_ml REQUIRED)
+  find_library(OPENCV_CORE_LIBRARY opencv_core REQUIRED)
+  target_link_libraries(neutra_opencv INTERFACE ${OPENCV_ML_LIBRARY} ${OPENCV_CORE_LIBRARY})
+endif()
 
-find_library(XXHASH_LIBRARY xxhash REQUIRED)
+if(NEUTRA_STATIC_LIBRARIES)
+  set(XXHASH_LIBRARY ${NEUTRA_STATIC_xxhash})
+else()
+  find_library(XXHASH_LIBRARY xxhash REQUIRED)
+endif()
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 
 if(NEUTRA_WITH_TORCH)
