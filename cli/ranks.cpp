@@ -9,17 +9,10 @@
 #include "cli/isolated.h"
 #include "cli/stopping.h"
 #include "search/launcher.h"
-#include "search/remote_worker.h"
-#include "training/libraries.h"
-#ifdef NEUTRA_WITH_MPI
-#include "base/error.h"
-#include "cli/isolated.h"
-#include "cli/stopping.h"
-#include "search/launcher.h"
 #include "search/mpi_job.h"
+#include "search/mpi_module.h"
 #include "search/remote_worker.h"
 #include "training/libraries.h"
-#endif
 
 namespace neutra::cli {
 namespace {
@@ -34,7 +27,6 @@ std::string affinity_warning(int threads) {
          ": give each rank as many cores as workers (mpirun --bind-to none, srun --cpus-per-task)";
 }
 
-#ifdef NEUTRA_WITH_MPI
 std::unique_ptr<search::MpiJob> g_job;
 
 /// What a rank trains with.
@@ -61,7 +53,6 @@ search::TrainingSite make_site(const Json& setup) {
   };
   return site;
 }
-#endif
 
 }  // namespace
 
@@ -73,16 +64,28 @@ bool join_ranks() {
     return false;
   };
   if (!launched->mpi) {
-    return give_up(usage_error("srun started " + std::to_string(*launched->size) +
-                               " processes without MPI: srun --mpi=pmix makes them one job"));
+    return give_up(
+        usage_error("srun started " + std::to_string(*launched->size) +
+                    " processes without MPI: srun --mpi=pmix (of MPICH: --mpi=pmi2) makes "
+                    "them one job"));
   }
-#ifdef NEUTRA_WITH_MPI
+  const search::MpiFunctions* mpi = nullptr;
+  try {
+    mpi = &search::open_mpi();
+  } catch (const Error& error) {
+    if (launched->size.value_or(1) == 1) return true;
+    return give_up(failure("started as " + std::to_string(*launched->size) + " MPI ranks, but " +
+                           error.what()));
+  }
   catch_signals(false);
-  g_job = std::make_unique<search::MpiJob>();
+  g_job = mpi->begin();
   if (const int size = g_job->size(); launched->size.value_or(size) != size) {
+    const search::MpiState state = search::mpi_state();
     return give_up(failure("an MPI job of " + std::to_string(*launched->size) +
-                           " ranks was started, but each is alone: start it with the mpirun of the "
-                           "MPI library that neutra was built with"));
+                           " ranks was started, but each is alone in " + state.version + " (" +
+                           state.library.string() +
+                           "): start it with the mpirun of this library, or name the library of "
+                           "the mpirun that started it: NEUTRA_MPI=FILE"));
   }
   end_with_ranks({g_job->rank() == 0, leave_ranks});
   if (g_job->rank() == 0) return true;
@@ -91,19 +94,9 @@ bool join_ranks() {
     std::_Exit(0);
   });
   return false;
-#else
-  if (launched->size.value_or(1) == 1) return true;
-  return give_up(failure("started as " + std::to_string(*launched->size) +
-                         " MPI ranks, but this neutra was built without MPI (NEUTRA_WITH_MPI)"));
-#endif
 }
 
-search::RemoteWorkers* other_ranks() {
-#ifdef NEUTRA_WITH_MPI
-  if (g_job) return &g_job->workers();
-#endif
-  return nullptr;
-}
+search::RemoteWorkers* other_ranks() { return g_job ? &g_job->workers() : nullptr; }
 
 Json ranks_setup(const experiments::Fault& fault, const training::TrainerOptions& options,
                  training::LocalTrainer& trainer, int threads) {
@@ -119,19 +112,12 @@ Json ranks_setup(const experiments::Fault& fault, const training::TrainerOptions
 }
 
 std::optional<std::string> rank_library() {
-#ifdef NEUTRA_WITH_MPI
-  return search::mpi_library();
-#else
-  return std::nullopt;
-#endif
+  const search::MpiState state = search::mpi_state();
+  return state.version.empty() ? std::nullopt : std::optional(state.version);
 }
 
 void leave_ranks(int exit_code) {
-#ifdef NEUTRA_WITH_MPI
   if (g_job) g_job->end(exit_code);
-#else
-  static_cast<void>(exit_code);
-#endif
 }
 
 }  // namespace neutra::cli

@@ -23,7 +23,8 @@ search::RemoteWorkers* other_ranks();
 Json ranks_setup(const experiments::Fault& fault, const training::TrainerOptions& options,
                  training::LocalTrainer& trainer, int threads);
 
-/// What jobs of several ranks go through: "Open MPI v4.1.4". Nothing: built without MPI.
+/// What jobs of several ranks would go through here: "Open MPI v4.1.4". Nothing: no MPI library can
+/// be used (search/mpi_module.h tells why).
 std::optional<std::string> rank_library();
 
 /// Has the other ranks end. Where that can't be, the process ends here with `exit_code`.

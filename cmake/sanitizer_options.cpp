@@ -12,9 +12,10 @@ extern "C" const char* __asan_default_options() {
 }
 
 // LLVM's OpenMP run-time keeps a few tables of its threads until the end of the process, and so
-// does Open MPI of what it was started with.
+// do MPI libraries of what it was started with.
 extern "C" const char* __lsan_default_suppressions() {
-  return "leak:libomp.so\nleak:libmpi.so\nleak:libopen-\nleak:libpmix\nleak:libevent\nleak:mca_\n";
+  return "leak:libomp.so\nleak:libmpi.so\nleak:libmpich\nleak:libopen-\nleak:libpmix\nleak:"
+         "libevent\nleak:mca_\n";
 }
 
 extern "C" const char* __ubsan_default_options() {

@@ -18,14 +18,23 @@ std::optional<int> number(const char* variable) {
 }  // namespace
 
 std::optional<Launch> launch() {
-  // Open MPI's mpirun, MPICH's and Intel's, and srun --mpi=pmix, which tells no size of its own.
-  if (const auto rank = number("OMPI_COMM_WORLD_RANK")) {
-    return Launch{*rank, number("OMPI_COMM_WORLD_SIZE")};
+  using enum MpiFamily;
+  if (const auto rank = number("OMPI_COMM_WORLD_RANK")) {  // Open MPI's mpirun
+    return Launch{.rank = *rank, .size = number("OMPI_COMM_WORLD_SIZE"), .families = {kOpenMpi}};
   }
-  if (const auto rank = number("PMI_RANK")) return Launch{*rank, number("PMI_SIZE")};
-  if (const auto rank = number("PMIX_RANK")) return Launch{*rank, number("SLURM_STEP_NUM_TASKS")};
-  const auto rank = number("SLURM_PROCID"), size = number("SLURM_STEP_NUM_TASKS");
-  if (rank && size.value_or(1) > 1) return Launch{*rank, size, false};
+  if (const auto rank = number("MV2_COMM_WORLD_RANK")) {  // MVAPICH's mpirun_rsh
+    return Launch{.rank = *rank, .size = number("MV2_COMM_WORLD_SIZE"), .families = {kMpich}};
+  }
+  // MPICH's and Intel's mpirun, and srun --mpi=pmi2, which Open MPI 4 may have been built for.
+  if (const auto rank = number("PMI_RANK")) {
+    return Launch{.rank = *rank, .size = number("PMI_SIZE"), .families = {kMpich, kOpenMpi}};
+  }
+  const auto size = number("SLURM_STEP_NUM_TASKS");
+  if (const auto rank = number("PMIX_RANK")) {  // srun --mpi=pmix, which tells no size of its own
+    return Launch{.rank = *rank, .size = size, .families = {kOpenMpi, kMpich}};
+  }
+  const auto rank = number("SLURM_PROCID");
+  if (rank && size.value_or(1) > 1) return Launch{.rank = *rank, .size = size, .mpi = false};
   return std::nullopt;
 }
 

@@ -1,3 +1,5 @@
+// Compiled for each MPI family, into a module that the command opens (mpi_module.h).
+
 #include "search/mpi_job.h"
 
 #include <mpi.h>
@@ -5,6 +7,7 @@
 
 #include <iterator>
 #include <list>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -165,35 +168,38 @@ class Search final : public RemoteSearch {
   OrderReader reader_;
 };
 
-}  // namespace
+class Job final : public MpiJob {
+ public:
+  int rank() const override { return messages_.rank(); }
+  int size() const override { return messages_.size(); }
+  RemoteWorkers& workers() override { return workers_; }
+  RemoteSearch& search() override { return search_; }
 
-std::string mpi_library() {
-  char text[MPI_MAX_LIBRARY_VERSION_STRING];
-  int length = 0;
-  MPI_Get_library_version(text, &length);
-  const std::string whole(text, length);
-  return whole.substr(0, whole.find_first_of(",\n"));  // then Open MPI says who built it
-}
+  void end(int exit_code) override {
+    try {
+      if (leave()) return;
+    } catch (const Error&) {
+    }
+    // A message that is still under way needs its text: nothing is taken apart any more.
+    if (!messages_.orphaned()) MPI_Abort(MPI_COMM_WORLD, exit_code);
+    ::_exit(exit_code);
+  }
 
-struct MpiJob::Ends {
-  Messages messages;
-  Workers workers{messages};
-  Search search{messages};
-
+ private:
   /// False: some rank doesn't answer.
   bool leave() {
-    const bool first = messages.rank() == 0;
-    std::size_t missing = first ? workers.size() : 0;
+    const bool first = messages_.rank() == 0;
+    std::size_t missing = first ? workers_.size() : 0;
     for (std::size_t process = 0; process < missing; ++process) {
-      workers.send(process, {.kind = RemoteOrder::Kind::kEnd});
+      workers_.send(process, {.kind = RemoteOrder::Kind::kEnd});
     }
-    if (!first) messages.send(0, kGoodbye, "");
+    if (!first) messages_.send(0, kGoodbye, "");
     const auto patience = Clock::now() + kEndPatience;
-    for (Pause pause; missing > 0 || !messages.all_sent();) {
+    for (Pause pause; missing > 0 || !messages_.all_sent();) {
       if (Clock::now() > patience) return false;
-      while (first && messages.receive(kMessage)) {  // what came too late
+      while (first && messages_.receive(kMessage)) {  // what came too late
       }
-      if (first && messages.receive(kGoodbye)) {
+      if (first && messages_.receive(kGoodbye)) {
         --missing;
       } else {
         std::this_thread::sleep_for(pause.next());
@@ -201,23 +207,32 @@ struct MpiJob::Ends {
     }
     return MPI_Finalize() == MPI_SUCCESS;
   }
+
+  Messages messages_;
+  Workers workers_{messages_};
+  Search search_{messages_};
 };
 
-MpiJob::MpiJob() : ends_(std::make_unique<Ends>()) {}
-MpiJob::~MpiJob() = default;
-int MpiJob::rank() const { return ends_->messages.rank(); }
-int MpiJob::size() const { return ends_->messages.size(); }
-RemoteWorkers& MpiJob::workers() { return ends_->workers; }
-RemoteSearch& MpiJob::search() { return ends_->search; }
+std::unique_ptr<MpiJob> begin() { return std::make_unique<Job>(); }
 
-void MpiJob::end(int exit_code) {
-  try {
-    if (ends_->leave()) return;
-  } catch (const Error&) {
+/// MPICH's text is "MPICH Version:  4.0.2", of MVAPICH "MVAPICH2 Version  :  2.3.7", and lines on
+/// how it was built; Open MPI's "Open MPI v4.1.4, package: ...".
+std::string version() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  const std::string whole(text, static_cast<std::size_t>(length));
+  std::istringstream words(whole.substr(0, whole.find_first_of(",\n")));
+  std::string name;
+  for (std::string word; words >> word;) {
+    if (word == "Version" || word == "Version:" || word == ":") continue;
+    name += (name.empty() ? "" : " ") + word;
   }
-  // A message that is still under way needs its text: nothing is taken apart any more.
-  if (!ends_->messages.orphaned()) MPI_Abort(MPI_COMM_WORLD, exit_code);
-  ::_exit(exit_code);
+  return name;
 }
+
+}  // namespace
+
+const MpiFunctions neutra_mpi_functions{begin, version};
 
 }  // namespace neutra::search

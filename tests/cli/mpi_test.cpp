@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <functional>
@@ -19,11 +20,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
-#ifdef NEUTRA_MPIRUN
-constexpr const char* kLauncher = NEUTRA_MPIRUN;
-#else
-constexpr const char* kLauncher = "";
+#ifndef NEUTRA_OPENMPI_MPIRUN
+#define NEUTRA_OPENMPI_MPIRUN ""
 #endif
+#ifndef NEUTRA_MPICH_MPIRUN
+#define NEUTRA_MPICH_MPIRUN ""
+#endif
+
+/// What starts the ranks of an MPI family.
+struct Launcher {
+  std::string program;
+  std::vector<std::string> more_ranks_than_cores;
+  const char* rank;  ///< the variable that tells a process its own
+  const char* package;
+};
+const Launcher kOpenMpi{NEUTRA_OPENMPI_MPIRUN,
+                        {"--oversubscribe"},
+                        "OMPI_COMM_WORLD_RANK",
+                        "libopenmpi-dev, openmpi-bin"};
+const Launcher kMpich{NEUTRA_MPICH_MPIRUN, {}, "PMI_RANK", "libmpich-dev, mpich"};
 
 std::string first_line_of(const fs::path& file) {
   std::ifstream in(file);
@@ -43,9 +58,10 @@ std::string variable_of(const std::string& process, const std::string& name) {
 
 class Mpi : public ::testing::Test {
  protected:
+  explicit Mpi(const Launcher& launcher = kOpenMpi) : launcher_(launcher) {}
   void SetUp() override {
-    if (access(kLauncher, X_OK) != 0) {
-      GTEST_SKIP() << "built without MPI, or mpirun (Debian: openmpi-bin) is not here";
+    if (access(launcher_.program.c_str(), X_OK) != 0) {
+      GTEST_SKIP() << "built without this MPI (Debian: " << launcher_.package << ")";
     }
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
@@ -64,9 +80,10 @@ class Mpi : public ::testing::Test {
     return {"search", "D7",        "--store", store,    "--budget-evaluations", "60", "--replicas",
             "5",      "--backend", "eager",   "--quiet"};
   }
-  static std::vector<std::string> job(int ranks, const std::vector<std::string>& arguments) {
-    std::vector<std::string> words = {kLauncher, "--oversubscribe", "-n", std::to_string(ranks),
-                                      NEUTRA_COMMAND};
+  std::vector<std::string> job(int ranks, const std::vector<std::string>& arguments) const {
+    std::vector<std::string> words = launcher_.more_ranks_than_cores;
+    words.insert(words.begin(), launcher_.program);
+    words.insert(words.end(), {"-n", std::to_string(ranks), NEUTRA_COMMAND});
     words.insert(words.end(), arguments.begin(), arguments.end());
     return words;
   }
@@ -102,7 +119,7 @@ class Mpi : public ::testing::Test {
       if (process.find_first_not_of("0123456789") != std::string::npos) continue;
       if (first_line_of(entry.path() / "comm") != "neutra") continue;
       if (variable_of(process, "NEUTRA_TEST_MARK") != mark_) continue;
-      const std::string rank = variable_of(process, "OMPI_COMM_WORLD_RANK");
+      const std::string rank = variable_of(process, launcher_.rank);
       found[rank.empty() ? -1 - static_cast<int>(found.size()) : std::stoi(rank)] =
           std::stoi(process);
     }
@@ -153,7 +170,13 @@ class Mpi : public ::testing::Test {
   Folder folder_;
 
  private:
+  const Launcher& launcher_;
   std::string mark_, expected_;
+};
+
+class MpiMpich : public Mpi {
+ protected:
+  MpiMpich() : Mpi(kMpich) {}
 };
 
 TEST_F(Mpi, AnyNumberOfThreadsAndRanksGivesTheSameNetwork) {
@@ -242,6 +265,80 @@ TEST_F(Mpi, KilledAnywhereItGoesOn) {
     });
     expect_rest_gives_the_same(store);
   }
+}
+
+TEST_F(MpiMpich, AnyNumberOfRanksGivesTheSameNetwork) {
+  const std::string expected = alone(search("alone.h5"));
+  for (const int ranks : {1, 3}) {
+    const std::string store = std::to_string(ranks) + ".h5";
+    const Called called = run(ranks, search(store));
+    ASSERT_EQ(called.exit, 0) << called.err;
+    EXPECT_EQ(network(store), expected) << ranks;
+    EXPECT_EQ(called.out.find("end: "), called.out.rfind("end: ")) << "one rank prints";
+  }
+  EXPECT_EQ(run(3, {"search", "nothing.json"}, 60).exit, 3);
+}
+
+TEST_F(MpiMpich, ASignalOrADeathAndTheSameCommandGoesOn) {
+  const Called called = interrupt("signal.h5", [&](pid_t) { kill(ranks().at(0), SIGUSR2); });
+  EXPECT_EQ(called.exit, 75) << called.err;
+  expect_rest_gives_the_same("signal.h5");
+  for (const int victim : {0, 1}) {
+    const std::string store = std::to_string(victim) + ".h5";
+    interrupt(store, [&](pid_t) { kill(ranks().at(victim), SIGKILL); });
+    expect_rest_gives_the_same(store);
+  }
+}
+
+/// Variables of an mpirun.
+class MpiLibrary : public ::testing::Test {
+ protected:
+  void SetUp() override { set("0", "2"); }
+  void TearDown() override {
+    for (const char* name : {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "NEUTRA_MPI"}) {
+      unsetenv(name);
+    }
+  }
+  static void set(const char* rank, const char* size) {
+    setenv("OMPI_COMM_WORLD_RANK", rank, 1);
+    setenv("OMPI_COMM_WORLD_SIZE", size, 1);
+    setenv("NEUTRA_MPI", "/nothing/libmpi.so.40", 1);
+  }
+  Called search() {
+    return call({"search", "D7", "--store", "D7.h5", "--budget-evaluations", "5", "--quiet"},
+                folder_.path());
+  }
+  Folder folder_;
+};
+
+TEST_F(MpiLibrary, OneThatIsMissingIsSaidOnceWithWhatHelps) {
+  const Called first = search();
+  EXPECT_EQ(first.exit, 1);
+  for (const char* part :
+       {"started as 2 MPI ranks, but no MPI library can be used: /nothing/libmpi.so.40: ",
+        "LD_LIBRARY_PATH", "NEUTRA_MPI=FILE", "-DMPI_HOME=FOLDER"}) {
+    EXPECT_NE(first.err.find(part), std::string::npos) << part << "\n" << first.err;
+  }
+  EXPECT_EQ(std::count(first.err.begin(), first.err.end(), '\n'), 1) << first.err;
+  set("1", "2");
+  const Called second = search();
+  EXPECT_EQ(second.exit, 0);
+  EXPECT_EQ(second.err, "");
+  EXPECT_FALSE(fs::exists(folder_.path() / "D7.h5")) << "only rank 0 may search";
+}
+
+TEST_F(MpiLibrary, OneRankNeedsNone) {
+  set("0", "1");
+  EXPECT_EQ(search().exit, 0);
+  EXPECT_TRUE(fs::exists(folder_.path() / "D7.h5"));
+}
+
+TEST_F(MpiLibrary, ALibraryThatIsNoMpiIsRefused) {
+  setenv("NEUTRA_MPI", "libm.so.6", 1);
+  const Called called = search();
+  EXPECT_EQ(called.exit, 1);
+  EXPECT_NE(called.err.find("libm.so.6 is of another kind"), std::string::npos) << called.err;
+  EXPECT_NE(call({"--version"}, folder_.path()).out.find("MPI: none"), std::string::npos);
 }
 
 }  // namespace

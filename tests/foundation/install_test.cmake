@@ -23,10 +23,10 @@ if(NOT output MATCHES "D7[^\n]*as installed")
   message(FATAL_ERROR "the installed faults are not read:\n${output}")
 endif()
 
-# LibTorch is loaded when it is needed, and what is wrong is said.
+# LibTorch and MPI are loaded when they are needed, and what is wrong is said.
 execute_process(COMMAND ldd ${PREFIX}/bin/neutra OUTPUT_VARIABLE libraries)
-if(NOT libraries MATCHES "libc\\.so" OR libraries MATCHES "libtorch|libc10")
-  message(FATAL_ERROR "the command is linked with LibTorch:\n${libraries}")
+if(NOT libraries MATCHES "libc\\.so" OR libraries MATCHES "libtorch|libc10|libmpi")
+  message(FATAL_ERROR "the command is linked with what its modules bring:\n${libraries}")
 endif()
 run(${PREFIX}/bin/neutra train D7 --backend eager --replicas 1)
 file(GLOB module ${PREFIX}/lib*/neutra/neutra_torch.so ${PREFIX}/lib/*/neutra/neutra_torch.so)
@@ -36,6 +36,14 @@ foreach(arguments --version "train;D7;--backend;eager;--replicas;1")
                   ERROR_VARIABLE error)
   if(NOT result EQUAL 1 OR NOT error MATCHES "LibTorch can't be loaded: .*neutra_torch.so")
     message(FATAL_ERROR "exit ${result} without its module: ${error}")
+  endif()
+endforeach()
+
+file(GLOB modules ${PREFIX}/lib*/neutra/neutra_mpi_*.so ${PREFIX}/lib/*/neutra/neutra_mpi_*.so)
+foreach(module IN LISTS modules)
+  execute_process(COMMAND ldd ${module} OUTPUT_VARIABLE libraries)
+  if(NOT libraries MATCHES "libc\\.so" OR libraries MATCHES "libmpi")
+    message(FATAL_ERROR "${module} needs an MPI library of one name:\n${libraries}")
   endif()
 endforeach()
 

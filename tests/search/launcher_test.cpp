@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace neutra::search::tests {
 namespace {
@@ -23,9 +24,15 @@ class LauncherTest : public ::testing::Test {
       if (before_.count(name)) ::setenv(name, before_[name].c_str(), 1);
     }
   }
-  static constexpr const char* kNames[] = {
-      "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE", "PMIX_RANK",
-      "SLURM_PROCID",         "SLURM_STEP_NUM_TASKS"};
+  static constexpr const char* kNames[] = {"OMPI_COMM_WORLD_RANK",
+                                           "OMPI_COMM_WORLD_SIZE",
+                                           "MV2_COMM_WORLD_RANK",
+                                           "MV2_COMM_WORLD_SIZE",
+                                           "PMI_RANK",
+                                           "PMI_SIZE",
+                                           "PMIX_RANK",
+                                           "SLURM_PROCID",
+                                           "SLURM_STEP_NUM_TASKS"};
 
  private:
   std::map<std::string, std::string> before_;
@@ -48,6 +55,25 @@ TEST_F(LauncherTest, OpenMpi) {
   EXPECT_EQ(found->rank, 3);
   EXPECT_EQ(found->size, 4);
   EXPECT_TRUE(found->mpi);
+  EXPECT_EQ(found->families, std::vector{MpiFamily::kOpenMpi});
+}
+
+TEST_F(LauncherTest, MpichAndItsRelatives) {
+  ::setenv("PMI_RANK", "2", 1);
+  ::setenv("PMI_SIZE", "5", 1);
+  auto found = launch();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->rank, 2);
+  EXPECT_EQ(found->size, 5);
+  EXPECT_TRUE(found->mpi);
+  EXPECT_EQ(found->families, (std::vector{MpiFamily::kMpich, MpiFamily::kOpenMpi}));
+  ::setenv("MV2_COMM_WORLD_RANK", "1", 1);
+  ::setenv("MV2_COMM_WORLD_SIZE", "3", 1);
+  found = launch();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->rank, 1);
+  EXPECT_EQ(found->size, 3);
+  EXPECT_EQ(found->families, std::vector{MpiFamily::kMpich});
 }
 
 TEST_F(LauncherTest, SlurmWithPmixAndWithout) {
@@ -60,6 +86,7 @@ TEST_F(LauncherTest, SlurmWithPmixAndWithout) {
   EXPECT_TRUE(launch()->mpi);
   EXPECT_EQ(launch()->rank, 1);
   EXPECT_EQ(launch()->size, 2);
+  EXPECT_EQ(launch()->families, (std::vector{MpiFamily::kOpenMpi, MpiFamily::kMpich}));
 }
 
 }  // namespace
