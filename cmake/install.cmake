@@ -1,12 +1,13 @@
 # cmake --install BUILD --prefix PREFIX: what the command reads at run time, and the documentation.
-# cli/ installs the command itself.
+# cli/ installs the command itself. Add --component command for all but the documentation.
 
-install(DIRECTORY experiments/ DESTINATION ${CMAKE_INSTALL_DATADIR}/neutra
+install(DIRECTORY experiments/ DESTINATION ${CMAKE_INSTALL_DATADIR}/neutra COMPONENT command
         FILES_MATCHING PATTERN "*.json" PATTERN "*.csv" PATTERN "*.tsv" PATTERN "*.h5")
 # As in the source tree, so that links lead on.
-install(FILES README.md CHANGELOG.md CONTRIBUTING.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(FILES python/examples/repair_network.py DESTINATION ${CMAKE_INSTALL_DOCDIR}/python/examples)
+install(FILES README.md CHANGELOG.md CONTRIBUTING.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT documentation)
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT documentation)
+install(FILES python/examples/repair_network.py DESTINATION ${CMAKE_INSTALL_DOCDIR}/python/examples
+        COMPONENT documentation)
 
 # What the command says of itself: completions where the shells look for them, manual pages. It is asked when it is installed.
 set(command_texts ${PROJECT_BINARY_DIR}/command_texts)
@@ -20,8 +21,9 @@ install(CODE "
     execute_process(COMMAND \"$<TARGET_FILE:neutra>\" completion \${shell} -o \"${command_texts}/\${name}\"
                     COMMAND_ERROR_IS_FATAL ANY)
   endforeach()
-  execute_process(COMMAND \"$<TARGET_FILE:neutra>\" man -o \"${command_texts}/man\" COMMAND_ERROR_IS_FATAL ANY)")
-install(FILES ${command_texts}/neutra DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-install(FILES ${command_texts}/_neutra DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-install(FILES ${command_texts}/neutra.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
-install(DIRECTORY ${command_texts}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  execute_process(COMMAND \"$<TARGET_FILE:neutra>\" man -o \"${command_texts}/man\" COMMAND_ERROR_IS_FATAL ANY)"
+  COMPONENT command)
+install(FILES ${command_texts}/neutra DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT command)
+install(FILES ${command_texts}/_neutra DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT command)
+install(FILES ${command_texts}/neutra.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT command)
+install(DIRECTORY ${command_texts}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT command)

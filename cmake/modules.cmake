@@ -10,6 +10,6 @@ function(neutra_module name)
   target_link_options(${target} PRIVATE LINKER:-z,now)
   set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME neutra_${name}
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/cli)
-  install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/neutra)
+  install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/neutra COMPONENT command)
   set_property(GLOBAL APPEND PROPERTY NEUTRA_MODULES ${target})
 endfunction()

@@ -335,15 +335,10 @@ fs::path resource_directory() {
   }
   std::error_code error;
   const fs::path executable = fs::read_symlink("/proc/self/exe", error);
-  if (!error) {
-    const fs::path installed = executable.parent_path().parent_path() / "share" / "neutra";
-    if (fs::exists(installed / "index.json")) return installed;
-  }
-  const fs::path source = NEUTRA_SOURCE_RESOURCES;
-  if (fs::exists(source / "index.json")) return source;
-  throw failure(
-      "the bundled subjects and faults are neither in share/neutra beside the program nor in " +
-      source.string() + "; name their folder in NEUTRA_RESOURCES");
+  const fs::path folder = executable.parent_path().parent_path() / "share" / "neutra";
+  if (fs::exists(folder / "index.json")) return fs::canonical(folder);
+  throw failure("the bundled subjects and faults are not in " + folder.string() +
+                "; name their folder in NEUTRA_RESOURCES");
 }
 
 const program::Program& tools_program(const Fault& fault) {
