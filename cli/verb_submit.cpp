@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <iostream>
+#include <map>
 #include <sstream>
+#include <string_view>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -40,6 +42,23 @@ std::vector<std::string> study_command(const Arguments& arguments, const fs::pat
   }
   command.insert(command.end(), {"--workers", std::to_string(workers)});
   return command;
+}
+
+/// What decides a search and is told by the environment: a cluster may be set up so that sbatch
+/// hands on nothing of it.
+std::map<std::string, std::string> job_environment() {
+  std::map<std::string, std::string> variables;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const std::size_t end = text.find('=');
+    if (end == text.npos) continue;
+    const std::string_view name = text.substr(0, end);
+    const bool plain = std::all_of(name.begin(), name.end(),
+                                   [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+    if (plain && (name.starts_with("NEUTRA_") || name == "KERAS_HOME"))
+      variables.emplace(name, text.substr(end + 1));
+  }
+  return variables;
 }
 
 /// Leaves out the faults that a job searches already: two can't search one fault in one folder.
@@ -128,6 +147,7 @@ experiments::SearchBatch batch_of(const Arguments& arguments, const fs::path& fi
                                            : 1;
   batch.attempts = static_cast<int>(arguments.integer("attempts"));
   batch.command = study_command(arguments, file, batch.folder, batch.workers);
+  batch.environment = job_environment();
   return batch;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +35,8 @@ struct SearchBatch {
   int workers = 1;                   ///< trainings at the same time in each
   int attempts = 20;                 ///< starts of a job, the first included
   std::vector<BatchJob> jobs = {};   ///< submitted into the folder so far
+  /// Variables that jobs of Slurm start with, values by name, whatever sbatch hands on.
+  std::map<std::string, std::string> environment = {};
 };
 
 /// FOLDER/batch.json: what `neutra status` learns of a batch from its folder.

@@ -42,6 +42,14 @@ std::string end_lines(const SearchBatch& batch, const std::string& indent) {
          ": logs/$log; $then\" | tee \"$logs/$fault" + kBatchEnding + "\"\n";
 }
 
+std::string environment_lines(const SearchBatch& batch) {
+  std::string lines;
+  for (const auto& [name, value] : batch.environment) {
+    lines += "export " + name + "=" + shell_quoted(value) + "\n";
+  }
+  return lines;
+}
+
 std::string logs_line(const SearchBatch& batch) {
   return "logs=" + shell_quoted((batch.folder / kBatchLogs).string()) + "\n";
 }
@@ -87,7 +95,8 @@ std::string slurm_script(const SearchBatch& batch) {
          << "#SBATCH --output="
          << shell_quoted(doubled_percents((batch.folder / kBatchLogs).string()) + "/%A_%a.log")
          << "\n"
-         << faults_line(batch) << "fault=${faults[$SLURM_ARRAY_TASK_ID]}\n"
+         << environment_lines(batch) << faults_line(batch)
+         << "fault=${faults[$SLURM_ARRAY_TASK_ID]}\n"
          << "[[ -n $fault ]] || { echo \"no fault for element $SLURM_ARRAY_TASK_ID\"; exit 2; }\n"
          << "attempt=$((${SLURM_RESTART_COUNT:-0} + 1))\n"
          << "echo \"$(date -Is) $(hostname): $fault, attempt $attempt of " << batch.attempts
@@ -96,7 +105,7 @@ std::string slurm_script(const SearchBatch& batch) {
          << "rm -f \"$logs/$fault" << kBatchEnding << "\"\n"
          << "network=" << shell_quoted(batch.folder.string()) << "/$fault.tsv\n"
          << "before=$(stat --format=%y \"$network\" 2> /dev/null)\n"
-         << "srun " << (batch.ranks > 1 ? "--mpi=pmix --kill-on-bad-exit=1 " : "")
+         << "srun --export=ALL " << (batch.ranks > 1 ? "--mpi=pmix --kill-on-bad-exit=1 " : "")
          << line_of(batch.command) << " --only \"$fault\"\n"
          << "status=$?\n"
          << "# srun exits with 0, too, where it could launch nothing.\n"

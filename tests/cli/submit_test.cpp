@@ -93,6 +93,24 @@ TEST(Submit, SubmitKnowsItsJobs) {
   EXPECT_EQ(folder.read("where"), folder.path().string() + "\n");
 }
 
+TEST(Submit, AJobHasWhatTheEnvironmentSaid) {
+  const Folder folder;
+  // A cluster on which jobs get nothing of the user's environment.
+  write_tool(
+      folder, "sbatch",
+      "shift\nexec env -i PATH=\"$PATH\" SLURM_ARRAY_JOB_ID=1 SLURM_ARRAY_TASK_ID=0 bash \"$1\"\n");
+  write_tool(folder, "srun", "env > seen\nexit 3\n");
+  folder.write("study.json", R"({"format": "neutra-study", "version": 1, "name": "s",
+                                 "faults": ["D6"]})");
+  std::vector<std::string> words = with_tools(folder, "submit study.json --folder out --only D6");
+  words.insert(words.begin(), {"env", "NEUTRA_SHARED=/of \"all\" $us", "KERAS_HOME=/k", "OTHER=1"});
+  Running(words, folder.path()).wait(120);
+  const std::string seen = "\n" + folder.read("seen");
+  EXPECT_EQ(count(seen, "\nNEUTRA_SHARED=/of \"all\" $us\n"), 1u) << seen;
+  EXPECT_EQ(count(seen, "\nKERAS_HOME=/k\n"), 1u) << seen;
+  EXPECT_EQ(count(seen, "\nOTHER="), 0u) << seen;
+}
+
 TEST(Submit, OneSubmitAtATime) {
   const Folder folder;
   write_tool(folder, "sbatch", "echo . >> called; sleep 5; grep -c . called\n");

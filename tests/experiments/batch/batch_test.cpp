@@ -139,7 +139,7 @@ TEST(SearchBatch, SlurmRequeuesWhatWasSavedOrKilled) {
   const fs::path tools = (folder / "") / "tools";
   fs::create_directory(tools);
   put(tools / "srun",
-      "#!/bin/bash\necho \"srun $*\" >> \"$LOG\"\n[[ $1 == --mpi=pmix ]] && shift 2\n\"$@\"\n");
+      "#!/bin/bash\necho \"srun $*\" >> \"$LOG\"\nwhile [[ $1 == --* ]]; do shift; done\n\"$@\"\n");
   put(tools / "scontrol", "#!/bin/bash\necho \"scontrol $*\" >> \"$LOG\"\nkill -TERM $PPID\n");
   SearchBatch batch = batch_in((folder / ""));
   batch.faults = {"D6", "bad", "dead"};
@@ -161,7 +161,7 @@ TEST(SearchBatch, SlurmRequeuesWhatWasSavedOrKilled) {
                         (folder / ""),
                         20});
   };
-  const std::string step = "srun --mpi=pmix --kill-on-bad-exit=1 " +
+  const std::string step = "srun --export=ALL --mpi=pmix --kill-on-bad-exit=1 " +
                            ((folder / "") / "search").string() + " study a b --quiet --only ";
   ProcessResult result = run(0, 0);
   EXPECT_EQ(result.end, ProcessEnd::kSignalled);  // as Slurm does
