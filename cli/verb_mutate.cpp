@@ -111,18 +111,19 @@ Verb mutate_verb() {
                       .formats = {"text", "csv", "json"}},
           .description =
               "--all and --operator make first-order mutants: one for each layer where an operator "
-              "applies and each value to try;\n"
-              "of a range, its most severe end. --apply, given up to five times, makes one mutant "
-              "of all in their order; layers\n"
-              "count as those before left them. --order makes --count random mutants of N "
-              "operators. With -o FOLDER each mutant\n"
-              "becomes a program (or with --as fault a fault) of its own, listed in manifest.json; "
-              "-o FILE.json writes a single one.\n"
+              "applies and each value to try; of\n"
+              "a range, its most severe end. --apply, given up to five times, makes one mutant of "
+              "all in their order; layers count in\n"
+              "the program as the mutations before left it. --order makes --count random mutants "
+              "of N operators. With -o FOLDER each\n"
+              "mutant becomes a program (or with --as fault a fault) of its own, listed in "
+              "manifest.json; -o FILE.json writes a\n"
+              "single one.\n"
               "With --kill the original and its mutants are trained --runs times each, to see "
               "which mutants the test sets kill and\n"
               "what their mutation scores are (docs/methods/killing.md). The same command goes on "
-              "from an unfinished --store; -o\n"
-              "FILE takes the scores.",
+              "from an unfinished --store; -o FILE\n"
+              "takes the scores.",
           .example =
               "  neutra mutate --list\n"
               "  neutra mutate F1 --version fixed --operator change_label --value 25 --show\n"

@@ -165,15 +165,16 @@ Verb study_verb() {
                   .formats = {"text", "csv", "json", "latex"}},
       .description =
           "Runs what a study file says (docs/formats/study.md): searches each fault's repairs or "
-          "reads a recorded network,\n"
-          "asks fault-localisation tools or reads their recorded answers, and scores these before "
-          "and after neutrality\n"
-          "analysis. Faults whose data are not here are left out, and a tool that fails has failed "
-          "as its answer. Stores,\n"
+          "reads a recorded network, asks\n"
+          "fault-localisation tools or reads their recorded answers, and scores these before and "
+          "after neutrality analysis.\n"
+          "Faults whose data are not here are left out; a tool that fails counts as not applicable "
+          "and is listed. Stores,\n"
           "networks, answers, scores, tables and figures go to --folder; the same command "
           "continues an interrupted study.\n"
           "STUDY is a bundled one: quickstart, or fl_study, the whole study with every tool (weeks "
-          "on two cores; --quick: minutes).",
+          "on two cores; --quick:\n"
+          "minutes).",
       .example =
           "  neutra study quickstart\n"
           "  neutra study fl_study --quick\n"

@@ -308,13 +308,13 @@ Verb train_verb() {
                       .positional_name = "FAULT|FILE"},
           .description =
               "Each replica has random streams of its own, fixed by seed, program and replica: the "
-              "same call gives the same\n"
-              "numbers with any number of workers. Exit 1 when a replica was cut off or failed.\n"
-              "--monitor changes no number; neutra symptoms reads its file "
-              "(docs/formats/monitor.md). Nor does --log, whose forms\n"
-              "are tables, event files of TensorBoard and runs of MLflow "
-              "(docs/formats/training_log.md); replicas that had ended when\n"
-              "a run is interrupted have theirs.",
+              "same call gives the same numbers\n"
+              "with any number of workers. Exit 1 when a replica was cut off or failed.\n"
+              "--monitor and --log change no number. neutra symptoms reads the file of --monitor "
+              "(docs/formats/monitor.md). --log\n"
+              "writes tables, event files of TensorBoard or runs of MLflow "
+              "(docs/formats/training_log.md); after an interruption the\n"
+              "logs of finished replicas are there.",
           .example =
               "  neutra train D7 --replicas 10\n"
               "  neutra train D7 --version fixed --json\n"
