@@ -23,6 +23,12 @@ const Reporter* find_reporter(std::string_view name) {
   return found == reporters().end() ? nullptr : &*found;
 }
 
+bool is_text(const ResultTable& table, std::size_t column) {
+  return std::any_of(table.rows.begin(), table.rows.end(), [&](const ResultTable::Row& row) {
+    return std::holds_alternative<std::string>(row.cells[column]);
+  });
+}
+
 std::string shown_cell(const ResultTable::Column& column, const Cell& cell) {
   if (const auto* text = std::get_if<std::string>(&cell)) return printable(*text);
   const auto* number = std::get_if<double>(&cell);

@@ -56,6 +56,9 @@ const std::vector<Reporter>& reporters();
 /// nullptr for an unknown word.
 const Reporter* find_reporter(std::string_view name);
 
+/// Does a column hold a text in any row?
+bool is_text(const ResultTable& table, std::size_t column);
+
 /// A cell as people read it: texts printable(), numbers with the column's decimals, nothing as
 /// "-".
 std::string shown_cell(const ResultTable::Column& column, const Cell& cell);

@@ -5,6 +5,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "base/error.h"
+#include "training/registry_names.h"
 
 namespace neutra::training {
 namespace {
@@ -109,10 +110,6 @@ Activation find_activation(const std::string& name) {
   return it->second;
 }
 
-std::vector<std::string> activation_names() {
-  std::vector<std::string> names;
-  for (const auto& [name, unused] : registry()) names.push_back(name);
-  return names;
-}
+std::vector<std::string> activation_names() { return registry_names(registry()); }
 
 }  // namespace neutra::training

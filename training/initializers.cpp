@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "training/registry_names.h"
 #include "training/variables.h"
 
 namespace neutra::training {
@@ -176,10 +177,6 @@ void initialize(const Json& initializer, const program::Shape& shape, const Rand
   it->second({config, shape, stream, values});
 }
 
-std::vector<std::string> initializer_names() {
-  std::vector<std::string> names;
-  for (const auto& [name, unused] : registry()) names.push_back(name);
-  return names;
-}
+std::vector<std::string> initializer_names() { return registry_names(registry()); }
 
 }  // namespace neutra::training

@@ -4,8 +4,10 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/strings.h"
 #include "training/keras_release.h"
 #include "training/losses/list.h"
+#include "training/registry_names.h"
 
 namespace neutra::training {
 namespace {
@@ -94,10 +96,8 @@ std::optional<Tensor> Loss::gradient(const Tensor& output, const Tensor& target,
 }
 
 std::vector<std::string> loss_names() {
-  std::vector<std::string> names;
-  for (const auto& [name, unused] : registry()) {
-    if (name.find('/') == std::string::npos) names.push_back(name);  // not one of an old Keras
-  }
+  std::vector<std::string> names = registry_names(registry());
+  std::erase_if(names, [](const std::string& name) { return contains(name, "/"); });  // old Keras's
   return names;
 }
 

@@ -64,12 +64,6 @@ std::string escaped(const std::string& raw, bool breaks = false) {
   return result;
 }
 
-bool is_text(const ResultTable& table, std::size_t column) {
-  return std::any_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
-    return std::holds_alternative<std::string>(row.cells[column]);
-  });
-}
-
 std::size_t longest_cell(const ResultTable& table, std::size_t column) {
   std::size_t longest = 0;
   for (const auto& row : table.rows) {

@@ -22,12 +22,6 @@ struct Shown {
   }
 };
 
-bool is_text(const ResultTable& table, std::size_t column) {
-  return std::any_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
-    return std::holds_alternative<std::string>(row.cells[column]);
-  });
-}
-
 /// One past the last column of the group that begins at `i`.
 std::size_t end_of_group(const std::vector<std::string>& groups, std::size_t i) {
   std::size_t end = i + 1;

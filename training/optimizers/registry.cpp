@@ -3,6 +3,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "training/registry_names.h"
 
 namespace neutra::training {
 namespace {
@@ -38,10 +39,6 @@ int optimizer_states(const Json& optimizer) {
   return find(optimizer).states(optimizer.at("config"));
 }
 
-std::vector<std::string> optimizer_names() {
-  std::vector<std::string> names;
-  for (const auto& [name, unused] : registry()) names.push_back(name);
-  return names;
-}
+std::vector<std::string> optimizer_names() { return registry_names(registry()); }
 
 }  // namespace neutra::training

@@ -2,6 +2,8 @@
 
 #include <map>
 
+#include "training/registry_names.h"
+
 namespace neutra::training::fused {
 namespace {
 
@@ -19,10 +21,6 @@ AddLayer find_layer_steps(const std::string& class_name) {
   return it == registry().end() ? nullptr : it->second;
 }
 
-std::vector<std::string> fused_layer_names() {
-  std::vector<std::string> names;
-  for (const auto& [name, unused] : registry()) names.push_back(name);
-  return names;
-}
+std::vector<std::string> fused_layer_names() { return registry_names(registry()); }
 
 }  // namespace neutra::training::fused
