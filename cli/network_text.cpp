@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "cli/texts.h"
 #include "evaluators/statistics.h"
-#include "experiments/catalog.h"
+#include "experiments/network_warnings.h"
 #include "experiments/scoring_metric.h"
 
 namespace neutra::cli {

@@ -6,7 +6,6 @@
 
 #include "cli/repair_list.h"
 #include "experiments/catalog.h"
-#include "experiments/network_warnings.h"
 #include "search/network.h"
 
 namespace neutra::cli {

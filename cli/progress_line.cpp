@@ -16,7 +16,7 @@
 #include "base/printable.h"
 #include "base/text_layout.h"
 #include "cli/texts.h"
-#include "search/search.h"
+#include "search/options.h"
 
 namespace neutra::cli {
 namespace {

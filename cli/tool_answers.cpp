@@ -7,8 +7,6 @@
 #include "base/words.h"
 #include "cli/texts.h"
 #include "experiments/scores/alike_tools.h"
-#include "fl_adapters/localise_runs.h"
-#include "fl_adapters/registry.h"
 
 namespace neutra::cli {
 namespace {

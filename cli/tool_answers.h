@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "fl_adapters/localise_runs.h"
+#include "fl_adapters/tool.h"
 #include "program/layer_titles.h"
 
 namespace neutra::cli {

@@ -2,7 +2,6 @@
 #include <optional>
 
 #include "base/error.h"
-#include "base/files.h"
 #include "base/json.h"
 #include "base/numbers.h"
 #include "cli/imports.h"

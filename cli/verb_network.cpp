@@ -11,6 +11,7 @@
 #include "cli/verbs.h"
 #include "experiments/catalog.h"
 #include "experiments/network_file.h"
+#include "experiments/network_warnings.h"
 #include "experiments/scores/pictures.h"
 
 namespace neutra::cli {

@@ -5,7 +5,6 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "base/json.h"
 #include "base/text_layout.h"
 #include "base/words.h"
 #include "cli/outputs.h"
@@ -15,7 +14,6 @@
 #include "experiments/network_file.h"
 #include "experiments/scores/alike_tools.h"
 #include "experiments/scores/figures.h"
-#include "experiments/scores/pictures.h"
 #include "experiments/scores/score_report.h"
 #include "experiments/scores/tables.h"
 #include "program/vocabulary.h"

@@ -25,6 +25,7 @@
 #include "experiments/batch/scripts.h"
 #include "experiments/catalog.h"
 #include "experiments/network_file.h"
+#include "experiments/network_warnings.h"
 #include "experiments/scoring_metric.h"
 #include "experiments/search_task.h"
 #include "mutators/reach.h"

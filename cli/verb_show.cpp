@@ -13,6 +13,7 @@
 #include "cli/verbs.h"
 #include "experiments/benchmark/fault_kinds.h"
 #include "experiments/catalog.h"
+#include "experiments/network_warnings.h"
 #include "experiments/scoring_metric.h"
 #include "mutators/reach.h"
 #include "mutators/registry.h"

@@ -8,7 +8,6 @@
 #include "base/csv_table.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "base/json.h"
 #include "base/numbers.h"
 #include "base/parse_number.h"
 

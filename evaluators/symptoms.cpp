@@ -7,7 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/numbers.h"
 #include "base/words.h"
 #include "evaluators/symptom_measures.h"
 

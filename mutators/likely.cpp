@@ -5,7 +5,6 @@
 #include <optional>
 #include <vector>
 
-#include "base/error.h"
 #include "base/json.h"
 #include "base/parse_number.h"
 #include "mutators/embedded.h"

@@ -4,7 +4,6 @@
 #include <deque>
 #include <map>
 
-#include "base/error.h"
 #include "base/numbers.h"
 #include "mutators/registry.h"
 #include "program/document.h"

@@ -4,7 +4,6 @@
 #include <map>
 
 #include "base/strings.h"
-#include "base/words.h"
 #include "program/embedded.h"
 
 namespace neutra::program {

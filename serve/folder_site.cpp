@@ -19,7 +19,6 @@
 #include "experiments/benchmark/store.h"
 #include "experiments/benchmark/views.h"
 #include "fl_adapters/registry.h"
-#include "mutators/registry.h"
 #include "program/patch.h"
 #include "report/embedded.h"
 #include "serve/embedded.h"

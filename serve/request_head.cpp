@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
 #include "base/parse_number.h"
 #include "base/strings.h"
 #include "base/utf8.h"

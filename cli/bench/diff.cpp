@@ -1,5 +1,4 @@
 #include "cli/bench/actions.h"
-#include "experiments/benchmark/checkout.h"
 #include "program/patch.h"
 
 namespace neutra::cli {

@@ -6,7 +6,6 @@
 
 #include "cli/arguments.h"
 #include "experiments/benchmark/benchmark.h"
-#include "experiments/benchmark/checkout.h"
 
 /// What the actions of `neutra bench` have in common: the entries that are meant, and how they are
 /// told.

@@ -12,6 +12,7 @@
 #include "base/words.h"
 #include "cli/texts.h"
 #include "evaluators/statistics.h"
+#include "experiments/mutation_analysis/report.h"
 
 namespace neutra::cli {
 namespace {

@@ -4,7 +4,6 @@
 
 #include "base/json.h"
 #include "experiments/mutation_analysis/analysis.h"
-#include "experiments/mutation_analysis/report.h"
 #include "experiments/mutation_analysis/task.h"
 #include "program/program.h"
 

@@ -12,7 +12,6 @@
 #include "base/error.h"
 #include "base/file_kind.h"
 #include "base/file_lock.h"
-#include "base/files.h"
 #include "experiments/batch/batch.h"
 #include "experiments/catalog.h"
 #include "experiments/network_warnings.h"

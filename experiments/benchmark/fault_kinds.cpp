@@ -1,6 +1,5 @@
 #include "experiments/benchmark/fault_kinds.h"
 
-#include "base/files.h"
 #include "experiments/catalog.h"
 #include "mutators/registry.h"
 

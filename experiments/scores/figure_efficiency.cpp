@@ -2,7 +2,6 @@
 #include <cmath>
 #include <map>
 
-#include "base/json.h"
 #include "base/numbers.h"
 #include "base/svg.h"
 #include "experiments/scores/figures.h"

@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "base/json.h"
 #include "base/process.h"
 #include "base/temporary_folder.h"
 #include "base/words.h"

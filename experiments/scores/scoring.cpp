@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 
-#include "base/error.h"
 #include "evaluators/bootstrap.h"
 #include "experiments/network_file.h"
 

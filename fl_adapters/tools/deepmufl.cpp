@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "mutators/model_mutants.h"
-#include "training/trained_mutations.h"
 
 namespace neutra::fl_adapters::deepmufl {
 

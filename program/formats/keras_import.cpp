@@ -8,7 +8,6 @@
 #include "program/document.h"
 #include "program/formats/compile_import.h"
 #include "program/formats/keras_json.h"
-#include "program/formats/keras_versions.h"
 #include "program/formats/layer_import.h"
 #include "program/layer.h"
 

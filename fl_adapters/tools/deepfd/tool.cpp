@@ -3,7 +3,6 @@
 #include <map>
 #include <mutex>
 
-#include "base/error.h"
 #include "base/json.h"
 #include "base/numbers.h"
 #include "fl_adapters/embedded.h"
