@@ -30,6 +30,7 @@
 #include "program/file_formats.h"
 #include "program/vocabulary.h"
 #include "training/libraries.h"
+#include "training/on_torch.h"
 
 namespace neutra::cli {
 namespace {
@@ -38,11 +39,13 @@ namespace {
 struct Versions {
   Json provenance;
   training::LibraryVersions libraries;
+  std::optional<training::TorchProblem> problem;
   std::optional<std::string> mpi;
 };
 
 Json json_of(const Versions& versions) {
   Json json = versions.provenance;
+  if (versions.problem) json["libraries"]["torch"] = nullptr;
   json["blas_route"] = versions.libraries.blas_route;
   json["gflops"] = versions.libraries.gflops;
   json["mpi"] = json_or_null(versions.mpi);
@@ -50,27 +53,24 @@ Json json_of(const Versions& versions) {
 }
 
 std::string text_of(const Versions& versions) {
-  char speed[32];
-  std::snprintf(speed, sizeof speed, "%.0f", versions.libraries.gflops);
-  return std::string("neutra ") + version() + " (" + git_commit() + ")\nLibTorch " +
-         versions.libraries.torch + "\noneDNN " + versions.libraries.onednn + "\nHDF5 " +
-         versions.libraries.hdf5 +
-         "\nMPI: " + versions.mpi.value_or("none, searches run on one machine") +
-         "\nBLAS route: " + versions.libraries.blas_route + ", " + speed + " GFLOP/s (one core)\n";
+  const bool absent = versions.problem && versions.problem->absent;
+  std::string text = std::string("neutra ") + version() + " (" + git_commit() + ")\nLibTorch " +
+                     (absent ? "none: " + versions.problem->text : versions.libraries.torch) +
+                     "\noneDNN " + versions.libraries.onednn + "\nHDF5 " + versions.libraries.hdf5 +
+                     "\nMPI: " + versions.mpi.value_or("none, searches run on one machine") +
+                     "\nBLAS route: " + versions.libraries.blas_route;
+  if (versions.problem) return text + "\n";
+  char speed[48];
+  std::snprintf(speed, sizeof speed, ", %.0f GFLOP/s (one core)\n", versions.libraries.gflops);
+  return text + speed;
 }
 
 int print_version(bool as_json) {
-  Versions versions{provenance(), {}, rank_library()};
-  std::string problem;
-  try {
-    versions.libraries = training::library_versions(true);
-  } catch (const Error& error) {  // LibTorch can't be loaded
-    versions.libraries = training::library_versions(false);
-    versions.libraries.blas_route = "unknown";
-    problem = error.what();
-  }
+  Versions versions{provenance(), {}, training::torch_problem(), rank_library()};
+  versions.libraries = training::library_versions(!versions.problem);
+  if (versions.problem) versions.libraries.blas_route = "none without LibTorch";
   std::cout << (as_json ? to_text(json_of(versions)) : text_of(versions));
-  if (!problem.empty()) throw failure(problem);
+  if (versions.problem && !versions.problem->absent) throw failure(versions.problem->text);
   return 0;
 }
 

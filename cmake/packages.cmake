@@ -62,10 +62,7 @@ endif()
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 
 if(NEUTRA_WITH_TORCH)
-  find_package(Torch 1.13 REQUIRED)
-  # It names the C++ ABI that compilers take anyway. Said again, it would keep files from the shared precompiled header.
-  string(REPLACE "-D_GLIBCXX_USE_CXX11_ABI=1" "" TORCH_CXX_FLAGS "${TORCH_CXX_FLAGS}")
-  set_property(TARGET torch PROPERTY INTERFACE_COMPILE_OPTIONS ${TORCH_CXX_FLAGS})
+  include(cmake/torch.cmake)
   # Debian's dnnl-config.cmake asks for OpenCL's development files, which the CPU engine doesn't need.
   find_library(DNNL_LIBRARY dnnl REQUIRED)
 endif()

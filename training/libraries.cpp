@@ -3,7 +3,6 @@
 #include <dnnl.h>
 #include <hdf5.h>
 #include <malloc.h>
-#include <torch/version.h>
 
 #include <cstdint>
 #include <cstdlib>
@@ -11,6 +10,7 @@
 #include <mutex>
 
 #include "base/error.h"
+#include "base/warn_once.h"
 #include "training/isa.h"
 #include "training/on_torch.h"
 
@@ -23,6 +23,20 @@ void choose_instruction_set() {
   const bool avx2 = *isa == InstructionSet::kAvx2;
   setenv("ATEN_CPU_CAPABILITY", avx2 ? "avx2" : "avx512", 1);
   dnnl_set_max_cpu_isa(avx2 ? dnnl_cpu_isa_avx2 : dnnl_cpu_isa_avx512_core);
+}
+
+/// The text between a label and what ends it; "unknown" without the label.
+std::string told(const std::string& config, const std::string& label, char end) {
+  const std::size_t begin = config.find(label);
+  if (begin == std::string::npos) return "unknown";
+  const std::size_t from = begin + label.size();
+  return config.substr(from, config.find(end, from) - from);
+}
+
+/// What answers LibTorch's matrix products.
+std::string blas_route(const TorchFunctions& functions) {
+  if (functions.routed()) return "oneDNN";
+  return torch_facts(functions.config()).blas == "mkl" ? "MKL" : "BLAS";
 }
 
 std::string version_text(int major, int minor, int patch) {
@@ -48,19 +62,29 @@ void prepare_libraries() {
   });
 }
 
+TorchFacts torch_facts(const std::string& config) {
+  return {told(config, "TORCH_VERSION=", ','), told(config, "CPU capability usage: ", '\n'),
+          told(config, "BLAS_INFO=", ',')};
+}
+
 std::string library_fingerprint() {
   prepare_libraries();
+  const std::string onednn = "oneDNN " + dnnl_version_text() + " isa " +
+                             std::to_string(static_cast<int>(dnnl_get_effective_cpu_isa()));
+  if (const std::optional<TorchProblem>& problem = torch_problem()) {
+    if (!problem->absent) warn_once(problem->text);
+    return "no torch, " + onednn;
+  }
   const TorchFunctions& functions = torch_functions();
-  return std::string("torch ") + TORCH_VERSION + " " + functions.capability() + ", oneDNN " +
-         dnnl_version_text() + " isa " +
-         std::to_string(static_cast<int>(dnnl_get_effective_cpu_isa())) + ", sgemm " +
-         (functions.routed() ? "oneDNN" : "BLAS");
+  const TorchFacts torch = torch_facts(functions.config());
+  return "torch " + torch.version + " " + torch.capability + ", " + onednn + ", sgemm " +
+         blas_route(functions);
 }
 
 LibraryVersions library_versions(bool measure_speed) {
   prepare_libraries();
   LibraryVersions versions;
-  versions.torch = TORCH_VERSION;
+  versions.torch = NEUTRA_TORCH_VERSION;
   versions.onednn = dnnl_version_text();
   unsigned major = 0, minor = 0, release = 0;
   H5get_libversion(&major, &minor, &release);
@@ -68,14 +92,16 @@ LibraryVersions library_versions(bool measure_speed) {
       version_text(static_cast<int>(major), static_cast<int>(minor), static_cast<int>(release));
   if (measure_speed) {
     const TorchFunctions& functions = torch_functions();
-    versions.blas_route = functions.routed() ? "oneDNN" : "reference BLAS (slow)";
+    versions.torch = torch_facts(functions.config()).version;
+    versions.blas_route = blas_route(functions);
+    if (versions.blas_route == "BLAS") versions.blas_route = "reference BLAS (slow)";
     versions.gflops = functions.gflops();
   }
   return versions;
 }
 
 bool warn_of_slow_products(const TorchFunctions& functions) {
-  if (functions.routed()) return true;
+  if (blas_route(functions) != "BLAS") return true;
   std::cerr << "warning: matrix products go to the system's BLAS instead of oneDNN and may be "
                "30 times slower\n";
   return false;

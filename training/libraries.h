@@ -11,20 +11,31 @@ struct TorchFunctions;
 /// unknown or unsupported NEUTRA_ISA.
 void prepare_libraries();
 
-/// What results depend on besides the program: instruction sets and versions.
+/// What results depend on besides the program: instruction sets and versions. Loads LibTorch; where
+/// it can't be used, warns on stderr if it is there, and says "no torch".
 std::string library_fingerprint();
+
+/// What LibTorch's summary of its configuration (at::show_config()) tells; "unknown" what it
+/// doesn't.
+struct TorchFacts {
+  std::string version;     ///< "2.15.0"
+  std::string capability;  ///< the kernels that it chose: "AVX2", ...
+  std::string blas;        ///< "mkl", "generic", ...
+};
+TorchFacts torch_facts(const std::string& config);
 
 /// Version and speed facts for `neutra --version` and file headers.
 struct LibraryVersions {
-  std::string torch, onednn, hdf5;
+  std::string torch;  ///< the LibTorch that runs where speed was measured, else that of the build
+  std::string onednn, hdf5;
   // Of a small single-core product, where it was measured.
-  std::string blas_route;  ///< "oneDNN" when sgemm_ is answered by it, else "reference BLAS (slow)"
+  std::string blas_route;  ///< of LibTorch: "oneDNN", "MKL", "reference BLAS (slow)"
   double gflops = 0;
 };
-/// Measuring loads LibTorch.
+/// Measuring loads LibTorch; throws failure() where it can't be used.
 LibraryVersions library_versions(bool measure_speed);
 
-/// False and one warning line on stderr when LibTorch's sgemm_ is not answered by oneDNN.
+/// False and one warning line on stderr when LibTorch's products go neither to oneDNN nor to MKL.
 bool warn_of_slow_products(const TorchFunctions& functions);
 
 }  // namespace neutra::training

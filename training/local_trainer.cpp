@@ -212,7 +212,7 @@ class Local final : public LocalTrainer {
           {options_.backend, job.keras, observer != nullptr && observer->wants_output_gradients()});
       if (!prepared->fused && !prepared->refusal && !prepared->failure) {
         const Clock::time_point before = Clock::now();
-        torch_functions();
+        load_torch(*prepared);
         start += Clock::now() - before;  // loading LibTorch is no part of a training
       }
       try {
@@ -392,6 +392,16 @@ class Local final : public LocalTrainer {
     engine.reset();  // its memory, before another engine takes some
     if (run.mutated() && run.shared) finished_.add(run.own, training);
     evaluate(run, *training);
+  }
+
+  /// What a program must have that the fused back end doesn't know.
+  void load_torch(const Prepared& prepared) const {
+    const std::optional<TorchProblem>& problem = torch_problem();
+    if (!problem) return;
+    const bool chosen = options_.backend == Backend::kEager || !prepared.fused_refusal;
+    throw failure(
+        (chosen ? "" : "a program needs the eager back end (" + *prepared.fused_refusal + "): ") +
+        problem->text + (chosen ? "" : "; --backend fused leaves such programs out"));
   }
 
   void require_backend(const Prepared& prepared) const {

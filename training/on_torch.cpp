@@ -10,14 +10,7 @@ extern "C" __attribute__((weak)) std::uint64_t neutra_sgemm_calls();
 
 namespace neutra::training {
 
-std::string on_torch::capability() {
-  // It tells only in its summary of the configuration.
-  const std::string config = at::show_config(), label = "CPU capability usage: ";
-  const std::size_t begin = config.find(label);
-  if (begin == std::string::npos) return "unknown";
-  const std::size_t from = begin + label.size();
-  return config.substr(from, config.find('\n', from) - from);
-}
+std::string on_torch::config() { return at::show_config(); }
 
 bool on_torch::routed() {
   const at::NoGradGuard guard;
@@ -48,7 +41,7 @@ const TorchFunctions neutra_torch_functions{on_torch::make_eager_engine,
                                             on_torch::run_torch_script,
                                             on_torch::evaluate_outputs,
                                             on_torch::torchscript,
-                                            on_torch::capability,
+                                            on_torch::config,
                                             on_torch::routed,
                                             on_torch::gflops};
 

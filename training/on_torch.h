@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "program/model_weights.h"
@@ -22,13 +23,20 @@ struct TorchFunctions {
   Evaluation (*evaluate_outputs)(Array, const DataRows&, const std::string&,
                                  const program::LossOptions&, const std::string&);
   std::string (*torchscript)(const program::ResolvedProgram&, const program::ModelWeights&);
-  std::string (*capability)();
+  std::string (*config)();
   bool (*routed)();
   double (*gflops)();
 };
 
-/// Throws failure() where neutra_torch.so can't be loaded. Loading it warns on stderr where
-/// LibTorch's products go to a slow BLAS.
+/// Why LibTorch can't be used.
+struct TorchProblem {
+  std::string text;     ///< a line for the user: what is wrong and how to mend it
+  bool absent = false;  ///< not installed, which only matters to a program that needs it
+};
+/// Nothing where LibTorch can be used. Loads it; that warns on stderr where its products go to a
+/// slow BLAS.
+const std::optional<TorchProblem>& torch_problem();
+/// Throws failure() where there is a torch_problem().
 const TorchFunctions& torch_functions();
 
 /// The functions themselves; their public names are in eager.h, torch_script.h and libraries.h.
@@ -42,8 +50,8 @@ Evaluation evaluate_outputs(Array outputs, const DataRows& rows, const std::stri
 std::string torchscript(const program::ResolvedProgram& program,
                         const program::ModelWeights& weights);
 
-/// The kernels that LibTorch chose: "AVX2", ...
-std::string capability();
+/// What LibTorch tells about itself, for torch_facts().
+std::string config();
 /// Did a product in LibTorch go through our sgemm_?
 bool routed();
 /// Speed of a small single-core product, in GFLOP/s.

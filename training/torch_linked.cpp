@@ -4,6 +4,11 @@
 
 namespace neutra::training {
 
+const std::optional<TorchProblem>& torch_problem() {
+  static const std::optional<TorchProblem> kNone;
+  return kNone;
+}
+
 const TorchFunctions& torch_functions() { return neutra_torch_functions; }
 
 }  // namespace neutra::training
