@@ -9,6 +9,7 @@
     abort();                                                 \
   }
 
+UNUSED(glXGetCurrentContext)
 UNUSED(glXGetProcAddressARB)
 
 UNUSED(sgesv_)
