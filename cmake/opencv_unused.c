@@ -10,6 +10,7 @@
   }
 
 UNUSED(glXGetCurrentContext)
+UNUSED(glXGetCurrentDisplay)
 UNUSED(glXGetProcAddressARB)
 
 UNUSED(sgesv_)
