@@ -1,8 +1,12 @@
 # cmake --install BUILD --prefix PREFIX: what the command reads at run time, and the documentation.
 # cli/ installs the command itself. Add --component command for all but the documentation.
 
-install(DIRECTORY experiments/ DESTINATION ${CMAKE_INSTALL_DATADIR}/neutra COMPONENT command
-        FILES_MATCHING PATTERN "*.json" PATTERN "*.csv" PATTERN "*.tsv" PATTERN "*.h5")
+file(GLOB bundled CONFIGURE_DEPENDS experiments/*.json)
+install(FILES ${bundled} DESTINATION ${CMAKE_INSTALL_DATADIR}/neutra COMPONENT command)
+foreach(folder benchmarks data faults programs studies subjects tables)
+  install(DIRECTORY experiments/${folder} DESTINATION ${CMAKE_INSTALL_DATADIR}/neutra COMPONENT command
+          FILES_MATCHING PATTERN "*.json" PATTERN "*.csv" PATTERN "*.tsv" PATTERN "*.h5")
+endforeach()
 # As in the source tree, so that links lead on.
 install(FILES README.md CHANGELOG.md CONTRIBUTING.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT documentation)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT documentation)
