@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <thread>
@@ -17,6 +16,7 @@
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "tests/error_of.h"
+#include "tests/shared_data.h"
 #include "tests/test_folder.h"
 
 namespace neutra {
@@ -126,8 +126,7 @@ TEST(Hdf5File, EqualContentsGiveEqualBytes) {
     file.write("/a", std::vector<double>(1000, 0.5));
     file.write_attribute("/", "name", "text");
     file.close();
-    std::ifstream stream(folder / "a.h5", std::ios::binary);
-    each.assign(std::istreambuf_iterator<char>(stream), {});
+    each = folder.read("a.h5");
   }
   EXPECT_FALSE(bytes[0].empty());
   EXPECT_EQ(bytes[0], bytes[1]);
@@ -385,11 +384,7 @@ TEST(Hdf5File, SeveralThreadsMayRead) {
 }
 
 TEST(Hdf5File, ReadsFilesThatKerasWrote) {
-  const char* shared = std::getenv("NEUTRA_SHARED");
-  const auto folder =
-      (shared != nullptr ? std::filesystem::path(shared)
-                         : std::filesystem::path(NEUTRA_TEST_DATA) / "../../../../shared") /
-      "data/keras_h5";
+  const auto folder = neutra::tests::shared_data("keras_h5");
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "needs the shared Keras models";
   int models = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <fstream>
 #include <functional>
-#include <iterator>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/hdf5_file.h"
 #include "monitored.h"
 
@@ -45,11 +45,6 @@ MonitorFile example() {
   content.runs[1].metric = std::nan("");
   content.runs[1].epochs.clear();
   return content;
-}
-
-std::string bytes_of(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 void expect_same(double a, double b) {
@@ -100,8 +95,8 @@ TEST_F(MonitorFiles, ReadBack) {
 TEST_F(MonitorFiles, SameContentSameBytes) {
   write_monitor_file(example(), file("a.h5"));
   write_monitor_file(example(), file("b.h5"));
-  EXPECT_GT(bytes_of(file("a.h5")).size(), 1000U);
-  EXPECT_EQ(bytes_of(file("a.h5")), bytes_of(file("b.h5")));
+  EXPECT_GT(read_file(file("a.h5"), "a monitor file").size(), 1000U);
+  EXPECT_EQ(read_file(file("a.h5"), "a monitor file"), read_file(file("b.h5"), "a monitor file"));
 }
 
 /// A file whose content is whole but for one thing.
@@ -139,7 +134,7 @@ void write_changed(const std::filesystem::path& from, const std::filesystem::pat
 
 TEST_F(MonitorFiles, ADamagedOneIsRefused) {
   write_monitor_file(example(), file("m.h5"));
-  const std::string bytes = bytes_of(file("m.h5"));
+  const std::string bytes = read_file(file("m.h5"), "a monitor file");
   const auto refused = [&](const std::string& damaged) {
     std::ofstream(file("x.h5"), std::ios::binary) << damaged;
     try {

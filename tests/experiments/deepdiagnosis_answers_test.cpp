@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 
 #include "evaluators/answers.h"
@@ -9,6 +8,7 @@
 #include "fl_adapters/localise_runs.h"
 #include "fl_adapters/registry.h"
 #include "tests/fl_adapters/tools_words.h"
+#include "tests/shared_data.h"
 
 namespace neutra::experiments {
 namespace {
@@ -54,9 +54,7 @@ TEST(DeepDiagnosisAnswers, AreThoseOfTable7) {
 }
 
 TEST(DeepDiagnosisAnswers, OfAProgramOnMnist) {
-  const char* shared = std::getenv("NEUTRA_SHARED");
-  const fs::path data =
-      fs::path(shared != nullptr ? shared : NEUTRA_SOURCE_DIR "/../shared") / "data";
+  const fs::path data = neutra::tests::shared_data("");
   if (!fs::exists(data / "mnist")) GTEST_SKIP() << "no " << data / "mnist";
   expect_published("D4", 2, data);
 }

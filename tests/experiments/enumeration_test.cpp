@@ -2,7 +2,6 @@
 // they were generated, so every recorded node id is a check of keys, values and their order.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <deque>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +13,7 @@
 
 #include "experiments/catalog.h"
 #include "mutators/neighbours.h"
+#include "tests/shared_data.h"
 
 namespace neutra::experiments {
 namespace {
@@ -72,11 +72,7 @@ std::vector<Row> read_rows(const fs::path& file) {
   return rows;
 }
 
-fs::path records() {
-  const char* shared = std::getenv("NEUTRA_SHARED");
-  return (shared != nullptr ? fs::path(shared) : fs::path(NEUTRA_SOURCE_DIR) / "../shared") /
-         "data/flstudy/alt_gt";
-}
+fs::path records() { return neutra::tests::shared_data("flstudy/alt_gt"); }
 
 /// Replays the search that made a published network: programs are dequeued first in, first out; the
 /// (at most five) kept children that are strictly better than their parent are queued in the order

@@ -1,15 +1,14 @@
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 
+#include "base/files.h"
 #include "evaluators/answers.h"
 #include "experiments/catalog.h"
 #include "experiments/recorded_names.h"
 #include "fl_adapters/parsers/parser.h"
+#include "tests/shared_data.h"
 
 namespace neutra::experiments {
 namespace {
@@ -27,17 +26,12 @@ TEST(RecordedNames, StandForFaults) {
   EXPECT_EQ(fault_of_recorded_name(""), std::nullopt);
 }
 
-std::filesystem::path recorded() {
-  const char* shared = std::getenv("NEUTRA_SHARED");
-  return std::filesystem::path(shared != nullptr ? shared : NEUTRA_SOURCE_DIR "/../shared") /
-         "data/flstudy/tool_outputs";
-}
+std::filesystem::path recorded() { return neutra::tests::shared_data("flstudy/tool_outputs"); }
 
 /// Answers by fault, of the programs of the study in one recording.
 std::map<std::string, std::string> answers_in(const std::string& tool,
                                               const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  const std::string text = read_file(file, "a recording");
   std::map<std::string, std::optional<Fault>> faults;
   fl_adapters::parsers::ParseOptions options;
   options.name = file.stem().string();

@@ -4,20 +4,14 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
+#include "base/files.h"
 #include "fl_adapters/messages.h"
 
 namespace neutra::fl_adapters {
 namespace {
 
 const std::filesystem::path kSource = NEUTRA_SOURCE_DIR;
-
-std::string read(const std::filesystem::path& file) {
-  std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 TEST(Tools, SortedAndWithoutRepetition) {
   ASSERT_FALSE(tools().empty());
@@ -54,11 +48,11 @@ TEST(Tools, NativeOnesTellWhatTheyMaySay) {
 }
 
 TEST(Tools, EachHasItsPageInTheIndex) {
-  const std::string index = read(kSource / "docs/index.md");
+  const std::string index = read_file(kSource / "docs/index.md", "a page");
   for (const Tool* tool : tools()) {
     // The formulas of one tool ("deepmufl-muse") share its page.
     const std::string page = "methods/" + tool->name.substr(0, tool->name.find('-')) + ".md";
-    EXPECT_NE(read(kSource / "docs" / page).find("# "), std::string::npos) << page;
+    EXPECT_NE(read_file(kSource / "docs" / page, "a page").find("# "), std::string::npos) << page;
     EXPECT_NE(index.find(page), std::string::npos) << page;
   }
 }

@@ -4,23 +4,17 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <string>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "program/faults.h"
 
 namespace neutra::mutators {
 namespace {
 
 const std::filesystem::path kSource = NEUTRA_SOURCE_DIR;
-
-std::string read(const std::filesystem::path& file) {
-  std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 std::set<std::string> files(const char* folder) {
   std::set<std::string> names;
@@ -31,7 +25,7 @@ std::set<std::string> files(const char* folder) {
 }
 
 std::string page_of(std::string_view id) {
-  return read(kSource / "docs/mutators" / (std::string(id) + ".md"));
+  return read_file(kSource / "docs/mutators" / (std::string(id) + ".md"), "a page");
 }
 
 TEST(NeutralityRegistry, SortedAndWithoutRepetition) {
@@ -100,7 +94,7 @@ TEST(MutationRegistry, OperatorsAreComplete) {
 }
 
 TEST(MutationRegistry, EveryOperatorHasItsPage) {
-  const std::string index = read(kSource / "docs/mutators/index.md");
+  const std::string index = read_file(kSource / "docs/mutators/index.md", "a page");
   for (const MutationOperator* op : mutation_operators()) {
     SCOPED_TRACE(op->id);
     const std::string page = page_of(op->id);

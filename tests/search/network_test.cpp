@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "search/network_reader.h"
 #include "search/options.h"
+#include "tests/shared_data.h"
 
 namespace neutra::search {
 namespace {
@@ -235,10 +236,7 @@ TEST(Network, ComplexityCountsKeysThatDifferFromTheFix) {
 }
 
 TEST(Network, ComplexityOfTheRecordsIsThatOfTheStudy) {
-  const char* shared = std::getenv("NEUTRA_SHARED");
-  const std::filesystem::path folder =
-      std::filesystem::path(shared != nullptr ? shared : NEUTRA_TEST_DATA "/../../../../shared") /
-      "data/flstudy/alt_gt";
+  const std::filesystem::path folder = neutra::tests::shared_data("flstudy/alt_gt");
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is not here";
   struct Row {
     const char *file, *fix;

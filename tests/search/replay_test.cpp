@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/numbers.h"
 #include "tests/search/fakes.h"
+#include "tests/shared_data.h"
 
 namespace neutra::search::tests {
 namespace {
@@ -220,10 +221,7 @@ std::vector<std::string> keys_of(const std::string& name, const program::Paramet
 }
 
 TEST(Replay, EveryPublishedNetwork) {
-  const char* shared = std::getenv("NEUTRA_SHARED");
-  const std::filesystem::path folder =
-      std::filesystem::path(shared != nullptr ? shared : NEUTRA_TEST_DATA "/../../../../shared") /
-      "data/flstudy/alt_gt";
+  const std::filesystem::path folder = neutra::tests::shared_data("flstudy/alt_gt");
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is not here";
   int files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {

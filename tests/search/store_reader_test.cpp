@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "base/files.h"
 #include "search/store.h"
 #include "search/store_check.h"
 #include "tests/search/fakes.h"
@@ -43,7 +44,7 @@ TEST(StoreReader, ForeignDamagedAndNewerFilesAreRefused) {
     put_bytes(folder / "thesis", content);
     for (const RunOptions& options : {RunOptions{}, fresh}) {
       message_of([&] { run(c, options, trainer, folder / "thesis"); }, Exit::kBadInput);
-      EXPECT_EQ(bytes_of(folder / "thesis"), content);
+      EXPECT_EQ(read_file(folder / "thesis", "a store"), content);
     }
   }
   for (const char* suffix : {".journal", ".journal.tmp", ".tmp", ".lock"}) {
@@ -53,7 +54,7 @@ TEST(StoreReader, ForeignDamagedAndNewerFilesAreRefused) {
       const auto message =
           message_of([&] { run(c, options, trainer, folder / "t.h5"); }, Exit::kBadInput);
       EXPECT_NE(message.find(suffix), std::string::npos) << message;
-      EXPECT_EQ(bytes_of(file), "some thesis, without a copy");
+      EXPECT_EQ(read_file(file, "a store"), "some thesis, without a copy");
     }
     std::filesystem::remove(file);
   }
@@ -61,7 +62,7 @@ TEST(StoreReader, ForeignDamagedAndNewerFilesAreRefused) {
   message_of([&] { read_store(folder / "none.h5"); }, Exit::kBadInput);
 
   run(c, {}, trainer, folder / "s.h5");
-  const std::string good = bytes_of(folder / "s.h5");
+  const std::string good = read_file(folder / "s.h5", "a store");
   for (const std::size_t at : {std::size_t{600}, good.size() / 2, good.size() - 1}) {
     std::string bad = good;
     bad[at] = static_cast<char>(bad[at] ^ 1);
@@ -79,7 +80,7 @@ TEST(StoreReader, ForeignDamagedAndNewerFilesAreRefused) {
   EXPECT_NE(message.find("found neutra-store version 7; allowed: versions up to 1: a newer neutra"),
             std::string::npos)
       << message;
-  EXPECT_EQ(bytes_of(folder / "s.h5"), newer);
+  EXPECT_EQ(read_file(folder / "s.h5", "a store"), newer);
   put_bytes(folder / "s.h5", good);
   EXPECT_TRUE(run(c, {}, trainer, folder / "s.h5").was_finished);
 }
@@ -109,7 +110,7 @@ TEST(StoreReader, AllReadersGiveOneVerdictOnAJournal) {
   const auto store = folder / "s.h5";
   leave_unfinished(c, store);
   const auto journal = folder / "s.h5.journal";
-  const std::string whole = bytes_of(journal);
+  const std::string whole = read_file(journal, "a store");
   ASSERT_TRUE(check_store(store).empty());
 
   put_bytes(journal, "hello");
@@ -120,7 +121,7 @@ TEST(StoreReader, AllReadersGiveOneVerdictOnAJournal) {
   EXPECT_EQ(message_of([&] { read_store(store); }, Exit::kBadInput), problems.front());
   EXPECT_EQ(message_of([&] { run(c, {}, trainer, store); }, Exit::kBadInput), problems.front());
   EXPECT_EQ(trainer.trainings, 0);
-  EXPECT_EQ(bytes_of(journal), "hello");
+  EXPECT_EQ(read_file(journal, "a store"), "hello");
 
   // In the first record, in the middle and at the end: all of them are the search's own journal.
   for (const std::size_t at : {std::size_t{0}, whole.size() / 2, whole.size() - 3}) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/file_lock.h"
+#include "base/files.h"
 #include "program/file_formats.h"
 #include "search/store_check.h"
 #include "search/store_header.h"
@@ -46,13 +47,13 @@ struct Stopped {
     RunOptions options;
     options.stop = &first.stop;
     run(c, options, first, folder / "s.h5");
-    file = bytes_of(folder / "s.h5");
+    file = read_file(folder / "s.h5", "a store");
     Copying second(c.landscape);
     second.from = folder / "s.h5.journal";
     second.to = folder / "copy";
     second.after = trainings / 3;
     run(c, {}, second, folder / "s.h5");
-    journal = bytes_of(folder / "copy");
+    journal = read_file(folder / "copy", "a store");
     restore();
     evaluations = load_store(folder / "s.h5").evaluations;
   }
@@ -110,8 +111,8 @@ TEST(Repair, ASoundStoreIsCopiedWhereAnotherFileIsAsked) {
   EXPECT_FALSE(unfinished->finished);
   EXPECT_EQ(unfinished->trainings, stopped.evaluations.size());
   EXPECT_EQ(stopped.found_in(copy), stopped.evaluations.size());
-  EXPECT_EQ(bytes_of(store), stopped.file);
-  EXPECT_EQ(bytes_of(stopped.folder / "s.h5.journal"), stopped.journal);
+  EXPECT_EQ(read_file(store, "a store"), stopped.file);
+  EXPECT_EQ(read_file(stopped.folder / "s.h5.journal", "a store"), stopped.journal);
   FakeTrainer rest(stopped.c.landscape);
   EXPECT_EQ(tsv(run(stopped.c, {}, rest, copy).network), stopped.expected);
 
@@ -150,7 +151,7 @@ TEST(Repair, EveryFlippedBitIsSeenOrHarmlessAndCostsOneEvaluation) {
     ASSERT_TRUE(check_store(store).empty());
     ASSERT_GE(stopped.found_in(store) + 1, stopped.evaluations.size()) << bit;
     ASSERT_EQ(made->kept.size(), 2U);
-    EXPECT_EQ(bytes_of(made->kept[in_file ? 0 : 1]), bytes);
+    EXPECT_EQ(read_file(made->kept[in_file ? 0 : 1], "a store"), bytes);
     if (i % 50 > 1) continue;
     FakeTrainer again(stopped.c.landscape);
     ASSERT_EQ(tsv(run(stopped.c, {}, again, store).network), stopped.expected) << bit;
@@ -178,7 +179,7 @@ TEST(Repair, AJournalCutAnywhereGivesAllItsWholeRecords) {
     ASSERT_EQ(stopped.found_in(store), in_file + records) << length;
     if (length % 20 != 0 || !repair_store(store, stopped.folder / "out.h5")) continue;
     ASSERT_EQ(stopped.found_in(stopped.folder / "out.h5"), in_file + records) << length;
-    ASSERT_EQ(bytes_of(stopped.folder / "s.h5.journal"), cut);
+    ASSERT_EQ(read_file(stopped.folder / "s.h5.journal", "a store"), cut);
   }
   ::testing::internal::GetCapturedStderr();
 }
@@ -192,7 +193,7 @@ TEST(Repair, RefusesWhatItWouldLose) {
   EXPECT_NE(message.find("s.h5.damaged"), std::string::npos) << message;
   message = message_of([&] { repair_store(store, store); }, Exit::kBadInput);
   EXPECT_NE(message.find("still free"), std::string::npos) << message;
-  EXPECT_EQ(bytes_of(store), stopped.file.substr(0, stopped.file.size() / 2));
+  EXPECT_EQ(read_file(store, "a store"), stopped.file.substr(0, stopped.file.size() / 2));
   {
     const FileLock lock(stopped.folder / "s.h5.lock", "the writer", kStoreInUse);
     message = message_of([&] { repair_store(store, std::nullopt); }, Exit::kFailed);
@@ -206,7 +207,7 @@ TEST(Repair, RefusesWhatItWouldLose) {
   EXPECT_NE(message.find("found a journal of neutra; allowed: the store of a search"),
             std::string::npos)
       << message;
-  EXPECT_EQ(bytes_of(stopped.folder / "runs"), runs);
+  EXPECT_EQ(read_file(stopped.folder / "runs", "a store"), runs);
 
   program::name_file_formats();
   const std::string mutants = journal_frame(
@@ -228,7 +229,7 @@ TEST(Repair, RefusesWhatItWouldLose) {
   message =
       message_of([&] { repair_store(stopped.folder / "newer", std::nullopt); }, Exit::kBadInput);
   EXPECT_NE(message.find("a newer neutra made it"), std::string::npos) << message;
-  EXPECT_EQ(bytes_of(stopped.folder / "newer"), newer);
+  EXPECT_EQ(read_file(stopped.folder / "newer", "a store"), newer);
 
   put_bytes(store, "neutra-store and nothing else");
   std::filesystem::remove(stopped.folder / "s.h5.journal");

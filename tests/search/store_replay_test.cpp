@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/files.h"
 #include "search/store.h"
 #include "search/store_reader.h"
 #include "tests/search/fakes.h"
@@ -31,13 +32,13 @@ TEST(StoreReplay, AJournalThatTellsOfAnotherSearchOrOfNoneIsRefused) {
   EXPECT_NE(message.find("found version 7; allowed: versions up to 1: a newer neutra made it"),
             std::string::npos)
       << message;
-  EXPECT_EQ(bytes_of(folder / "n.h5.journal"), journal_frame(newer));
+  EXPECT_EQ(read_file(folder / "n.h5.journal", "a store"), journal_frame(newer));
 
   const std::string record = journal_frame({{"type", "elapsed"}, {"seconds", 1}});
   put_bytes(folder / "t.h5.journal", record);
   message = message_of([&] { run(c, {}, trainer, folder / "t.h5"); }, Exit::kBadInput);
   EXPECT_NE(message.find("damaged first record"), std::string::npos) << message;
-  EXPECT_EQ(bytes_of(folder / "t.h5.journal"), record);
+  EXPECT_EQ(read_file(folder / "t.h5.journal", "a store"), record);
 }
 
 /// What a process leaves that was killed after each of its writes: a journal cut at every byte,
@@ -61,7 +62,7 @@ TEST(StoreReplay, AJournalCutAnywhereResumes) {
   trainer.from = folder / "s.h5.journal";
   trainer.to = copy;
   run(c, {}, trainer, folder / "s.h5");
-  const std::string journal = bytes_of(copy);
+  const std::string journal = read_file(copy, "a store");
   ASSERT_GT(parse_journal(journal).records.size(), 10U);
   ::testing::internal::CaptureStderr();  // a warning for each
   for (std::size_t length = 0; length < journal.size(); length += 29) {
@@ -97,7 +98,7 @@ TEST(StoreReplay, AStaleJournalBesideAFoldedFileCountsNothingTwice) {
     store.started(key, false);
     store.finished(key, result);
     store.started({{3, 4}, 0}, false);
-    journal = bytes_of(folder / "s.h5.journal");
+    journal = read_file(folder / "s.h5.journal", "a store");
   }
   put_bytes(folder / "s.h5.journal", journal);
   for (int death = 0; death < 2; ++death) {

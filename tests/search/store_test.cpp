@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/file_lock.h"
+#include "base/files.h"
 #include "search/store_check.h"
 #include "search/store_header.h"
 #include "search/store_reader.h"
@@ -199,14 +200,14 @@ TEST(Store, SavingOnTheWayLosesNothing) {
     for (int replica = 0; replica < 3; ++replica) store.started({{1, 2}, replica}, false);
     store.finished({{1, 2}, 0}, {});
     store.started({{5, 6}, 0}, true);  // isolated: its process may die without ours
-    before = bytes_of(folder / "s.h5.journal");
+    before = read_file(folder / "s.h5.journal", "a store");
     store.save({}, {}, std::nullopt);
     store.finished({{1, 2}, 1}, {});
     store.dropped({{1, 2}, 2});
     store.started({{3, 4}, 7}, false);
-    after = bytes_of(folder / "s.h5.journal");
+    after = read_file(folder / "s.h5.journal", "a store");
   }
-  const std::string file = bytes_of(folder / "s.h5");
+  const std::string file = read_file(folder / "s.h5", "a store");
   // Death after the save: program 3-4 was in training.
   put_bytes(folder / "s.h5.journal", after);
   StoreContent content = load_store(folder / "s.h5");

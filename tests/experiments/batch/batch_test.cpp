@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/process.h"
 #include "experiments/batch/scripts.h"
 #include "experiments/batch/states.h"
@@ -22,10 +23,6 @@ namespace fs = std::filesystem;
 void put(const fs::path& file, const std::string& text) {
   std::ofstream(file) << text;
   fs::permissions(file, fs::perms::owner_all);
-}
-std::string get(const fs::path& file) {
-  std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 /// A search that is interrupted twice before it ends; "bad" fails at once, "dead" is killed always.
@@ -70,13 +67,13 @@ TEST(SearchBatch, HereSearchesGoOnUntilTheyAreThrough) {
   EXPECT_EQ(result.end, ProcessEnd::kExited);
   EXPECT_EQ(result.code, 1) << result.err;  // one failed
   EXPECT_EQ(
-      get((folder / "") / "calls"),
+      folder.read("calls"),
       "study a b --quiet --only D6\nstudy a b --quiet --only D6\nstudy a b --quiet --only D6\n"
       "study a b --quiet --only bad\n"
       "study a b --quiet --only it's\nstudy a b --quiet --only it's\n"
       "study a b --quiet --only it's\n");
-  EXPECT_NE(get((folder / "") / "logs/D6.log").find("attempt 3 of 5"), std::string::npos);
-  EXPECT_NE(get((folder / "") / "logs/bad.log").find("exit 3"), std::string::npos);
+  EXPECT_NE(folder.read("logs/D6.log").find("attempt 3 of 5"), std::string::npos);
+  EXPECT_NE(folder.read("logs/bad.log").find("exit 3"), std::string::npos);
 
   // What gave up leaves its reason to `neutra status`; a later success takes it away.
   put((folder / "") / "batch.json", to_text(to_json(batch)));
@@ -94,9 +91,9 @@ TEST(SearchBatch, HereSearchesGoOnUntilTheyAreThrough) {
   batch.faults = {"dead", "D6"};
   put((folder / "") / "batch.sh", local_script(batch));
   EXPECT_EQ(run_process({{"bash", "batch.sh"}, (folder / "")}).code, 1);
-  const std::string calls = get((folder / "") / "calls");
+  const std::string calls = folder.read("calls");
   EXPECT_EQ(std::count(calls.begin(), calls.end(), '\n'), 5 + 3);
-  EXPECT_TRUE(get((folder / "") / "logs/dead.end").starts_with("exit 137 at attempt 5 of 5: "));
+  EXPECT_TRUE(folder.read("logs/dead.end").starts_with("exit 137 at attempt 5 of 5: "));
 }
 
 TEST(SearchBatch, AStopEndsTheSearchAndTheScript) {
@@ -109,7 +106,7 @@ TEST(SearchBatch, AStopEndsTheSearchAndTheScript) {
   const ProcessResult result = run_process({{"bash", "batch.sh"}, (folder / ""), 20});
   EXPECT_EQ(result.end, ProcessEnd::kExited);
   EXPECT_EQ(result.code, 75);
-  EXPECT_EQ(get((folder / "") / "saved"), "saved\n");
+  EXPECT_EQ(folder.read("saved"), "saved\n");
 }
 
 TEST(SearchBatch, AKilledScriptTakesItsSearchAlong) {
@@ -131,7 +128,7 @@ TEST(SearchBatch, AKilledScriptTakesItsSearchAlong) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFSIGNALED(status));
   while (!fs::exists(ended)) usleep(10'000);
-  EXPECT_EQ(get(ended), "saved\n");
+  EXPECT_EQ(read_file(ended, "a file"), "saved\n");
 }
 
 TEST(SearchBatch, SlurmRequeuesWhatWasSavedOrKilled) {
@@ -165,23 +162,23 @@ TEST(SearchBatch, SlurmRequeuesWhatWasSavedOrKilled) {
                            ((folder / "") / "search").string() + " study a b --quiet --only ";
   ProcessResult result = run(0, 0);
   EXPECT_EQ(result.end, ProcessEnd::kSignalled);  // as Slurm does
-  EXPECT_EQ(get((folder / "") / "log"), step + "D6\nscontrol requeue 7_0\n");
+  EXPECT_EQ(folder.read("log"), step + "D6\nscontrol requeue 7_0\n");
   EXPECT_EQ(run(0, 1).end, ProcessEnd::kSignalled);
   fs::remove((folder / "") / "log");
   result = run(0, 2);
   EXPECT_EQ(result.code, 0);
-  EXPECT_EQ(get((folder / "") / "log"), step + "D6\n");
+  EXPECT_EQ(folder.read("log"), step + "D6\n");
   EXPECT_EQ(run(1, 0).code, 3);
   fs::remove((folder / "") / "log");
   EXPECT_EQ(run(2, 3).end, ProcessEnd::kSignalled);
-  EXPECT_EQ(get((folder / "") / "log"), step + "dead\nscontrol requeue 7_2\n");
+  EXPECT_EQ(folder.read("log"), step + "dead\nscontrol requeue 7_2\n");
   fs::remove((folder / "") / "log");
   result = run(2, 4);  // the last of its attempts
   EXPECT_EQ(result.end, ProcessEnd::kExited);
   EXPECT_EQ(result.code, 137);
-  EXPECT_EQ(get((folder / "") / "log"), step + "dead\n");
+  EXPECT_EQ(folder.read("log"), step + "dead\n");
 
-  EXPECT_EQ(get((folder / "") / "logs/dead.end"),
+  EXPECT_EQ(folder.read("logs/dead.end"),
             "exit 137 at attempt 5 of 5: logs/7_2.log; the same neutra submit goes on\n");
   EXPECT_FALSE(fs::exists((folder / "") / "logs/D6.end"));
 
@@ -190,7 +187,7 @@ TEST(SearchBatch, SlurmRequeuesWhatWasSavedOrKilled) {
   put(tools / "srun", "#!/bin/bash\nexit 0\n");
   EXPECT_TRUE(fs::exists((folder / "") / "D6.tsv"));
   EXPECT_EQ(run(0, 3).end, ProcessEnd::kSignalled);
-  EXPECT_EQ(get((folder / "") / "log"), "scontrol requeue 7_0\n");
+  EXPECT_EQ(folder.read("log"), "scontrol requeue 7_0\n");
   result = run(0, 4);
   EXPECT_EQ(result.end, ProcessEnd::kExited);
   EXPECT_EQ(result.code, 255);
@@ -210,7 +207,7 @@ TEST(SearchBatch, JoinsTheEarlierOneOfItsStudy) {
     ASSERT_EQ(submission.earlier_jobs().size(), 1U);
     EXPECT_EQ(submission.earlier_jobs()[0].id, "13");
     submission.write(batch, "the script");
-    EXPECT_EQ(get(batch_script(folder / "")), "the script");
+    EXPECT_EQ(read_file(batch_script(folder / ""), "a file"), "the script");
     submission.took({"14", batch.faults});
     EXPECT_FALSE(fs::exists((folder / "") / "logs/D8.end"));
   }

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "experiments/network_file.h"
 #include "tests/experiments/scores/study.h"
+#include "tests/shared_data.h"
 
 /// Scores against the study's published tables.
 namespace neutra::experiments::tests {
@@ -299,9 +300,7 @@ void expect_table10(const std::vector<ScoredFault>& faults) {
 TEST(Table10, FromTheRepairsOfSevenNetworks) { expect_table10(excerpts()); }
 
 fs::path record(const std::string& name) {
-  const char* shared = std::getenv("NEUTRA_SHARED");
-  return (shared != nullptr ? fs::path(shared) : fs::path(NEUTRA_SOURCE_DIR) / "../shared") /
-         "data/flstudy/alt_gt" / (name + ".tsv");
+  return neutra::tests::shared_data("flstudy/alt_gt/" + name + ".tsv");
 }
 
 ScoredFault recorded(const std::string& id, const std::string& file) {

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+
+namespace neutra::tests {
+
+/// A file or folder of the study's published data, which may be missing: in $NEUTRA_SHARED/data,
+/// else in ../shared/data beside the sources.
+inline std::filesystem::path shared_data(std::string_view name) {
+  const char* shared = std::getenv("NEUTRA_SHARED");
+  const std::filesystem::path beside(NEUTRA_TEST_DATA "/../../../../shared");
+  return (shared != nullptr ? std::filesystem::path(shared) : beside.lexically_normal()) / "data" /
+         name;
+}
+
+}  // namespace neutra::tests
