@@ -7,20 +7,10 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
 #include <thread>
 
 namespace neutra::cli {
-namespace {
-
-std::string slurp(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
-}  // namespace
 
 Running::Running(std::vector<std::string> words, const std::filesystem::path& folder) {
   const auto out = outputs_.path() / "out", err = outputs_.path() / "err";
@@ -73,8 +63,8 @@ Called Running::wait(int seconds) {
   pid_ = -1;
   if (called.exit != 124)
     called.exit = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  called.out = slurp(outputs_.path() / "out");
-  called.err = slurp(outputs_.path() / "err");
+  called.out = outputs_.read("out");
+  called.err = outputs_.read("err");
   return called;
 }
 
@@ -83,6 +73,23 @@ Called call(const std::vector<std::string>& arguments, const std::filesystem::pa
   std::vector<std::string> words = {NEUTRA_COMMAND};
   words.insert(words.end(), arguments.begin(), arguments.end());
   return Running(std::move(words), folder).wait(seconds);
+}
+
+testing::AssertionResult refused(const Called& called, int exit,
+                                 const std::vector<std::string>& parts) {
+  const auto wrong = [&](const std::string& what) {
+    return testing::AssertionFailure() << what << "\nexit code " << called.exit << ", output:\n"
+                                       << called.out << "error:\n"
+                                       << called.err;
+  };
+  if (called.exit != exit) return wrong("exit code is not " + std::to_string(exit));
+  if (!called.out.empty()) return wrong("there is output");
+  constexpr std::string_view kBegin = "neutra: error: ";
+  const std::size_t begin = called.err.find(kBegin);
+  if (begin == std::string::npos) return wrong("there is no error");
+  std::string error = called.err.substr(begin + kBegin.size());
+  error.resize(std::min(error.find("\nusage: "), error.size()));
+  return has(error, parts);
 }
 
 }  // namespace neutra::cli

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/has.h"
 #include "tests/test_folder.h"
 
 namespace neutra::cli {
@@ -16,6 +17,7 @@ struct Called {
 };
 
 using Folder = tests::TestFolder;
+using tests::has;
 
 /// A program that a test has started in `folder`; killed with it.
 class Running {
@@ -37,5 +39,11 @@ class Running {
 /// Runs the built `neutra` with `arguments` in `folder`; ends it after `seconds` (exit 124).
 Called call(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
             int seconds = 120);
+
+/// Did a call end with `exit` and print nothing but an error that names each of `parts`: a file, an
+/// option or a key, what was found there, what is allowed? What comes before the error, such as
+/// warnings, and the line on the usage behind it count for nothing.
+testing::AssertionResult refused(const Called& called, int exit,
+                                 const std::vector<std::string>& parts);
 
 }  // namespace neutra::cli

@@ -2,25 +2,18 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
-
+#include "base/files.h"
 #include "base/json.h"
 #include "tests/cli/command.h"
 
 namespace neutra::cli {
 namespace {
 
-std::string file_text(const std::string& file) {
-  std::ifstream stream(file);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 TEST(Command, ReferencePageIsWhatHelpSays) {
   const Folder folder;
   const Called called = call({"help", "--markdown"}, folder.path());
   ASSERT_EQ(called.exit, 0);
-  EXPECT_EQ(called.out, file_text(NEUTRA_SOURCE_DIR "/docs/reference/commands.md"))
+  EXPECT_EQ(called.out, read_file(NEUTRA_SOURCE_DIR "/docs/reference/commands.md", "a page"))
       << "run scripts/update_docs";
 }
 
@@ -28,9 +21,8 @@ TEST(Command, VersionNamesLibrariesAndBlasRoute) {
   const Folder folder;
   const Called called = call({"--version"}, folder.path());
   ASSERT_EQ(called.exit, 0);
-  for (const char* word :
-       {"neutra 0.1.0", "LibTorch", "oneDNN", "HDF5", "MPI: ", "BLAS route: oneDNN", "GFLOP/s"})
-    EXPECT_NE(called.out.find(word), std::string::npos) << word << called.out;
+  EXPECT_TRUE(has(called.out, {"neutra 0.1.0", "LibTorch", "oneDNN", "HDF5",
+                               "MPI: ", "BLAS route: oneDNN", "GFLOP/s"}));
 }
 
 TEST(Command, ListsSubjectsAndFaults) {

@@ -4,11 +4,10 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <regex>
 #include <sstream>
 
+#include "base/files.h"
 #include "tests/cli/command.h"
 
 namespace neutra::cli {
@@ -17,14 +16,9 @@ namespace {
 namespace fs = std::filesystem;
 const fs::path kDocs = fs::path(NEUTRA_SOURCE_DIR) / "docs";
 
-std::string file_text(const fs::path& file) {
-  std::ifstream stream(file);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 /// The first column of the table "Words that are not used".
 std::vector<std::string> unused_words() {
-  std::istringstream page(file_text(kDocs / "glossary.md"));
+  std::istringstream page(read_file(kDocs / "glossary.md", "a page"));
   std::vector<std::string> words;
   bool here = false;
   for (std::string line; std::getline(page, line);) {
@@ -91,7 +85,7 @@ TEST(Glossary, GuidesUseItsWords) {
                                  fs::path(NEUTRA_SOURCE_DIR) / "README.md"};
   for (const auto& item : fs::directory_iterator(kDocs / "howto")) pages.push_back(item.path());
   for (const fs::path& page : pages)
-    expect_no_unused_words(page.filename().string(), prose_of(file_text(page)));
+    expect_no_unused_words(page.filename().string(), prose_of(read_file(page, "a page")));
 }
 
 }  // namespace
