@@ -14,6 +14,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/hdf5_file.h"
 #include "base/zip_file.h"
 #include "training/data/data_header.h"
@@ -42,10 +43,6 @@ class Damage : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  static std::string bytes_of(const fs::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
   void write(const std::string& name, const std::string& bytes) const {
     std::ofstream(folder_ / name, std::ios::binary | std::ios::trunc) << bytes;
   }
@@ -58,7 +55,7 @@ class Damage : public ::testing::Test {
   /// Reads the section with a file that is damaged over and over; `share`: of the usual number.
   void damage(const std::string& name, const Json& data, double share = 1) const {
     ASSERT_NO_THROW(load_dataset(data, {folder_})) << data;
-    const std::string good = bytes_of(folder_ / name);
+    const std::string good = read_file(folder_ / name, "data");
     ASSERT_FALSE(good.empty());
     const long before = peak();
     std::mt19937 draw(1);
@@ -118,8 +115,8 @@ TEST_F(Damage, NpyAndNpz) {
       {"source", "npy"}, {"arguments", {{"x", "x.npy"}, {"y", "y.npy"}}}, {"split", kSplit}};
   damage("x.npy", npy);
   damage("y.npy", npy);
-  write("a.npz", zip_archive({{"x.npy", bytes_of(folder_ / "x.npy")},
-                              {"y.npy", bytes_of(folder_ / "y.npy")}}));
+  write("a.npz", zip_archive({{"x.npy", read_file(folder_ / "x.npy", "data")},
+                              {"y.npy", read_file(folder_ / "y.npy", "data")}}));
   damage("a.npz", {{"source", "npz"}, {"arguments", {{"file", "a.npz"}}}, {"split", kSplit}});
 }
 
@@ -146,12 +143,12 @@ TEST_F(Damage, Idx) {
                        {"train_labels", "y"},
                        {"test_images", "x2"},
                        {"test_labels", "y2"}}}};
-  write("x2", bytes_of(folder_ / "x"));
-  write("y2", bytes_of(folder_ / "y"));
+  write("x2", read_file(folder_ / "x", "data"));
+  write("y2", read_file(folder_ / "y", "data"));
   damage("x", data);
   damage("y", data);
   const gzFile packed = gzopen((folder_ / "x").c_str(), "wb9");
-  const std::string plain = bytes_of(folder_ / "x2");
+  const std::string plain = read_file(folder_ / "x2", "data");
   gzwrite(packed, plain.data(), static_cast<unsigned>(plain.size()));
   gzclose(packed);
   damage("x", data);

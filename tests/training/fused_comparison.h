@@ -5,31 +5,18 @@
 #include <functional>
 #include <optional>
 #include <ostream>
-#include <random>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "programs.h"
+#include "tests/training/draws.h"
 #include "training/engine.h"
 #include "training/keras_release.h"
 
 /// The fused engine against the eager one: both train the same program from the same weights.
 namespace neutra::training::tests {
-
-using Random = std::mt19937;
-
-/// 0 .. count - 1; the same on every platform, other than the standard distributions.
-inline int below(Random& random, int count) {
-  return static_cast<int>(random() % static_cast<unsigned>(count));
-}
-inline double unit(Random& random) { return static_cast<double>(random() >> 8) * 0x1p-24; }
-inline bool chance(Random& random, double probability) { return unit(random) < probability; }
-template <typename T>
-const T& pick(Random& random, const std::vector<T>& values) {
-  return values[static_cast<std::size_t>(below(random, static_cast<int>(values.size())))];
-}
 
 // Programs in training on made-up rows.
 

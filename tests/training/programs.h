@@ -10,7 +10,7 @@
 
 namespace neutra::training {
 
-inline Json layer(const std::string& class_name, Json config) {
+inline Json layer(const std::string& class_name, Json config = Json::object()) {
   return {{"class_name", class_name}, {"config", std::move(config)}};
 }
 

@@ -5,14 +5,14 @@
 #include <zlib.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
-#include <sstream>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/zip_file.h"
+#include "tests/shared_data.h"
 #include "tests/training/data_headers.h"
 #include "training/data/cifar10.h"
 #include "training/data/dataset.h"
@@ -38,13 +38,6 @@ std::string message(Action&& action) {
     return error.what();
   }
   return "accepted";
-}
-
-std::string text_of(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
 }
 
 std::string big_endian(std::uint64_t value, int bytes) {
@@ -166,7 +159,7 @@ TEST_F(Files, IdxPlainAndPacked) {
 TEST_F(Files, DamagedGzip) {
   std::string noise;
   for (int i = 0; i < 5000; ++i) noise += static_cast<char>(i * i * 31 % 251);
-  const std::string packed = text_of(write_gzip("a.gz", idx(0x08, {5000}, noise)));
+  const std::string packed = read_file(write_gzip("a.gz", idx(0x08, {5000}, noise)), "data");
   const auto text = [&](const std::string& bytes) {
     const fs::path path = write("b.gz", bytes);
     return message([&] {
@@ -393,7 +386,7 @@ TEST_F(Files, NpzSource) {
   EXPECT_EQ(loaded->x_test.extents, (Extents{10, 4}));
   EXPECT_EQ(loaded->y_test.values[9], 9);
 
-  const std::string member = text_of(kArrays / "vector.npy");
+  const std::string member = read_file(kArrays / "vector.npy", "data");
   const auto text = [&](const fs::path& path) { return message([&] { NpzFile(path).read("x"); }); };
   EXPECT_EQ(text(write_zip("stored.npz", "x.npy", member, ZIP_CM_STORE)), "accepted");
   EXPECT_EQ(text(write_zip("deflated.npz", "x.npy", member, ZIP_CM_DEFLATE)), "accepted");
@@ -409,14 +402,14 @@ TEST_F(Files, NpzSource) {
   EXPECT_NE(text(write("no.npz", "PK and no more")).find("no.npz: found what is no zip file"),
             std::string::npos);
   // NumPy takes the last of two, libzip the first.
-  std::string twice = text_of(write_zip("twice.npz", {"x.npy", "z.npy"}, member));
+  std::string twice = read_file(write_zip("twice.npz", {"x.npy", "z.npy"}, member), "data");
   for (std::size_t at; (at = twice.find("z.npy")) != std::string::npos;) twice[at] = 'x';
   EXPECT_NE(
       text(write("twice.npz", twice)).find("twice.npz: x.npy: found two members of this name"),
       std::string::npos)
       << text(folder_ / "twice.npz");
   // Its last number is changed: only the checksum tells.
-  std::string flipped = text_of(folder_ / "stored.npz");
+  std::string flipped = read_file(folder_ / "stored.npz", "data");
   const std::size_t at = flipped.find("\x93NUMPY") + member.size() - 8;
   flipped[at] = static_cast<char>(flipped[at] ^ 1);
   EXPECT_NE(text(write("flipped.npz", flipped)).find("x.npy: found damaged data"),
@@ -430,8 +423,8 @@ TEST_F(Files, NpzSource) {
 }
 
 TEST_F(Files, NpySource) {
-  write("x.npy", text_of(kArrays / "half.npy"));
-  write("y.npy", text_of(kArrays / "vector.npy"));
+  write("x.npy", read_file(kArrays / "half.npy", "data"));
+  write("y.npy", read_file(kArrays / "vector.npy", "data"));
   Json data = Json::parse(R"({"source": "npy", "arguments": {"x": "y.npy", "y": "y.npy"},
                               "split": {"test_size": 1, "seed": 0}})");
   EXPECT_EQ(load_dataset(data, {folder_})->x_train.extents, (Extents{2, 1}));
@@ -472,10 +465,7 @@ void check_images(const fs::path& folder, const std::string& name, double mean,
 }
 
 TEST(Images, Mnist) {
-  const char* shared = std::getenv("NEUTRA_SHARED");
-  check_images(
-      fs::path(shared != nullptr ? shared : NEUTRA_TEST_DATA "/../../../../shared") / "data",
-      "mnist", 0.1307, {5, 0, 4, 1, 9});
+  check_images(neutra::tests::shared_data(""), "mnist", 0.1307, {5, 0, 4, 1, 9});
 }
 
 TEST(Images, FashionMnist) {
