@@ -8,10 +8,14 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "base/strings.h"
 #include "cli/verbs.h"
+#include "tests/has.h"
 
 namespace neutra::cli {
 namespace {
+
+using tests::has;
 
 const VerbOptions kVerb = {
     {"replicas", "seed", "workers", "preset", "budget-time", "match", "reuse", "memory-limit"},
@@ -58,7 +62,7 @@ TEST(OptionTable, EveryOptionOfEveryVerbExists) {
     EXPECT_TRUE(verb.run) << verb.name;
     for (const auto& name : verb.options.names)
       EXPECT_TRUE(find_option(name)) << verb.name << " " << name;
-    EXPECT_NE(verb_help(verb).find("example:"), std::string::npos) << verb.name;
+    EXPECT_TRUE(has(verb_help(verb), {"example:"})) << verb.name;
   }
   EXPECT_TRUE(std::is_sorted(verbs().begin(), verbs().end(),
                              [](const auto& a, const auto& b) { return a.name < b.name; }));
@@ -80,9 +84,9 @@ TEST(ParseArguments, DefaultsAndCommandLine) {
 
 TEST(ParseArguments, FormatsAreThoseOfTheVerb) {
   VerbOptions verb = kVerb;
-  EXPECT_EQ(option_help(verb).find("--format"), std::string::npos);
+  EXPECT_FALSE(contains(option_help(verb), "--format"));
   verb.formats = {"tsv", "json"};
-  EXPECT_NE(option_help(verb).find("(tsv, json) [tsv]"), std::string::npos) << option_help(verb);
+  EXPECT_TRUE(has(option_help(verb), {"(tsv, json) [tsv]"}));
   EXPECT_EQ(parse_arguments(verb, {}).text("format"), "tsv");
   EXPECT_EQ(parse_arguments(verb, {"-f", "json"}).text("format"), "json");
   try {
@@ -129,25 +133,25 @@ TEST(ParseArguments, WrongConfigurationFileNamesTheLine) {
       ADD_FAILURE() << text;
     } catch (const Error& error) {
       EXPECT_EQ(error.exit(), Exit::kBadInput);
-      EXPECT_NE(std::string(error.what()).find(expected), std::string::npos) << error.what();
+      EXPECT_TRUE(has(error.what(), {expected}));
     }
   }
   std::filesystem::remove(file);
 }
 
 TEST(ParseArguments, MistakesNameOptionValueAndWhatIsAllowed) {
-  EXPECT_NE(usage_message({"--replica", "3"}).find("--replicas"), std::string::npos);
-  EXPECT_NE(usage_message({"--replicas", "0"}).find("from 1 to 1000"), std::string::npos);
-  EXPECT_NE(usage_message({"--replicas", "1e3"}).find("'1e3'"), std::string::npos);
-  EXPECT_NE(usage_message({"--preset", "papr"}).find("did you mean paper?"), std::string::npos);
-  EXPECT_NE(usage_message({"--seed", "1", "--seed", "2"}).find("once"), std::string::npos);
-  EXPECT_NE(usage_message({"--workers", "-1"}).find("--workers"), std::string::npos);
-  EXPECT_NE(usage_message({"--budget-time", "2 weeks"}).find("48h"), std::string::npos);
-  EXPECT_NE(usage_message({"--memory-limit", "-5"}).find("--memory-limit"), std::string::npos);
-  EXPECT_NE(usage_message({"D7", "D8"}).find("'D8'"), std::string::npos);
+  EXPECT_TRUE(has(usage_message({"--replica", "3"}), {"--replicas"}));
+  EXPECT_TRUE(has(usage_message({"--replicas", "0"}), {"from 1 to 1000"}));
+  EXPECT_TRUE(has(usage_message({"--replicas", "1e3"}), {"'1e3'"}));
+  EXPECT_TRUE(has(usage_message({"--preset", "papr"}), {"did you mean paper?"}));
+  EXPECT_TRUE(has(usage_message({"--seed", "1", "--seed", "2"}), {"once"}));
+  EXPECT_TRUE(has(usage_message({"--workers", "-1"}), {"--workers"}));
+  EXPECT_TRUE(has(usage_message({"--budget-time", "2 weeks"}), {"48h"}));
+  EXPECT_TRUE(has(usage_message({"--memory-limit", "-5"}), {"--memory-limit"}));
+  EXPECT_TRUE(has(usage_message({"D7", "D8"}), {"'D8'"}));
   EXPECT_FALSE(usage_message({"--seed"}).empty());
   const Variable variable("NEUTRA_SEED", "x");
-  EXPECT_NE(usage_message({}).find("NEUTRA_SEED"), std::string::npos);
+  EXPECT_TRUE(has(usage_message({}), {"NEUTRA_SEED"}));
 }
 
 TEST(ParseDuration, Forms) {

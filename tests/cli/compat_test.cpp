@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "tests/cli/command.h"
+#include "tests/count.h"
 
 namespace neutra::cli {
 namespace {
@@ -53,12 +54,7 @@ class Compat : public testing::TestWithParam<std::string> {
     return true;
   }
   /// Trainings in the file of a mutation analysis.
-  std::size_t runs() const {
-    const std::string file = folder.read("mutants.runs"), record = R"("type":"run")";
-    std::size_t count = 0;
-    for (std::size_t at = 0; (at = file.find(record, at)) != std::string::npos; ++at) ++count;
-    return count;
-  }
+  std::size_t runs() const { return count(folder.read("mutants.runs"), R"("type":"run")"); }
 
   const Folder folder;
 };

@@ -4,10 +4,14 @@
 
 #include <algorithm>
 
+#include "base/strings.h"
 #include "cli/completion/words.h"
+#include "tests/has.h"
 
 namespace neutra::cli {
 namespace {
+
+using tests::has;
 
 bool among(const Strings& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
@@ -29,12 +33,12 @@ TEST(CompletionScript, EveryVerbAndOptionIsInEachShells) {
     const std::string script = completion_script(shell);
     for (const Verb& verb : verbs()) {
       if (verb.hidden) {
-        EXPECT_EQ(script.find(verb.name), std::string::npos) << shell;
+        EXPECT_FALSE(contains(script, verb.name)) << shell;
         continue;
       }
-      EXPECT_NE(script.find(verb.name), std::string::npos) << shell << " " << verb.name;
+      EXPECT_TRUE(has(script, {verb.name})) << shell << " " << verb.name;
       for (const Option& option : options_of(verb.options))
-        EXPECT_NE(script.find((shell == "fish" ? "-l " : "--") + option.name), std::string::npos)
+        EXPECT_TRUE(has(script, {(shell == "fish" ? "-l " : "--") + option.name}))
             << shell << " " << option.name;
     }
   }

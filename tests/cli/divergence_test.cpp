@@ -77,20 +77,19 @@ TEST_F(Divergence, IsAVerdictOfFaults) {
       const std::vector<std::string> check{"faults", file, "--check", "-n",
                                            std::to_string(replicas)};
       const Json row = json(check)[0];
-      EXPECT_EQ(row["verdict"], "the fault shows and the fix repairs it: " + all);
       EXPECT_TRUE(row["shows"].get<bool>());
       EXPECT_EQ(row["diverged"], (Json{{"buggy", replicas}, {"fixed", 0}, {"of", replicas}}));
       EXPECT_TRUE(row["p"].is_number());
       EXPECT_TRUE(row["buggy"][0].is_null());
       const std::string table = text(check);
-      EXPECT_NE(table.find("  " + all + "  "), std::string::npos) << table;
+      EXPECT_TRUE(has(table, {"  " + all + "  "}));
     }
   }
   const Json reverse = json({"faults", "reverse.json", "--check", "-n", "3"}, 1)[0];
-  EXPECT_EQ(reverse["verdict"], "the fix is worse than the fault: with the fix 3 of 3 diverged");
+  EXPECT_FALSE(reverse["shows"].get<bool>());
+  EXPECT_TRUE(has(reverse["verdict"], {"worse", "3 of 3 diverged"}));
   EXPECT_EQ(reverse["diverged"], (Json{{"buggy", 0}, {"fixed", 3}, {"of", 3}}));
   const Json both = json({"faults", "both.json", "--check", "-n", "3"}, 1)[0];
-  EXPECT_EQ(both["verdict"], "both diverged: no difference");
   EXPECT_FALSE(both["shows"].get<bool>());
   EXPECT_EQ(both["p"], 1);
   EXPECT_EQ(both["d"], 0);
@@ -120,7 +119,7 @@ TEST_F(Divergence, OfClassificationsIsCounted) {
                                       {"buggy", {{"patch", patch}}},
                                       {"fixed", Json::object()}}));
   const Json row = json({"faults", "moons.json", "--check", "-n", "3"})[0];
-  EXPECT_EQ(row["verdict"], "the fault shows and the fix repairs it: 3 of 3 diverged");
+  EXPECT_TRUE(row["shows"].get<bool>());
   EXPECT_EQ(row["diverged"], (Json{{"buggy", 3}, {"fixed", 0}, {"of", 3}}));
   EXPECT_TRUE(row["buggy"][0].is_number());  // outputs that are no numbers are class 0
 }
@@ -142,13 +141,13 @@ TEST_F(Divergence, IsAVerdictOfMutants) {
   }
   EXPECT_TRUE(found["operators"][0]["searches"][0]["killed"].is_number());
   EXPECT_EQ(found["mutation_score"]["test"], 1);
-  EXPECT_NE(text(kill).find("5 of 5 diverged"), std::string::npos);
+  EXPECT_TRUE(has(text(kill), {"5 of 5 diverged"}));
   for (const char* format : {"csv", "json"}) {
     std::vector<std::string> other = kill;
     other.insert(other.end(), {"--format", format, "--report", "report.json"});
     text(other);
   }
-  EXPECT_NE(folder.read("report.json").find("5 of 5 diverged"), std::string::npos);
+  EXPECT_TRUE(has(folder.read("report.json"), {"5 of 5 diverged"}));
   // The published analysis says nothing of them.
   std::vector<std::string> published = kill;
   published.insert(published.end(), {"--variant", "as-published"});
@@ -161,12 +160,11 @@ TEST_F(Divergence, OfTheBuggyProgramOrTheKnownFixIsSaidOfNetworks) {
     words.insert(words.end(), budget.begin(), budget.end());
     return text(words);
   };
-  EXPECT_NE(search({"search", "line_mae.json", "--store", "line.h5"})
-                .find("buggy program   3 of 3 diverged"),
-            std::string::npos);
+  EXPECT_TRUE(std::regex_search(search({"search", "line_mae.json", "--store", "line.h5"}),
+                                std::regex("buggy program +3 of 3 diverged")));
   const std::string reverse =
       search({"search", "reverse.json", "--store", "reverse.h5", "--ground-truth-metric", "1000"});
-  EXPECT_NE(reverse.find("known fix       3 of 3 diverged"), std::string::npos) << reverse;
+  EXPECT_TRUE(std::regex_search(reverse, std::regex("known fix +3 of 3 diverged"))) << reverse;
   EXPECT_TRUE(std::regex_search(reverse, std::regex("\n\\* "))) << reverse;
   bool marked = false;
   const Json network = json({"network", "reverse.h5"});
@@ -203,11 +201,11 @@ TEST_F(Divergence, MakesEntriesOfBenchmarks) {
   for (const char* action : {"list", "info", "test"}) {
     EXPECT_FALSE(text({"bench", action, "mine.h5"}).empty());
   }
-  EXPECT_NE(text({"bench", "list", "mine.h5"}).find("5 of 5 diverged"), std::string::npos);
+  EXPECT_TRUE(has(text({"bench", "list", "mine.h5"}), {"5 of 5 diverged"}));
   text({"bench", "info", "mine.h5", "1"});
   text({"bench", "export", "mine.h5", "--format", "csv"});
   text({"bench", "checkout", "mine.h5", "1b", "-w", "work"});
-  EXPECT_NE(folder.read("work/README.md").find("(5 of 5 diverged)"), std::string::npos);
+  EXPECT_TRUE(has(folder.read("work/README.md"), {"5 of 5 diverged"}));
   // The entries are faults that show.
   text({"bench", "export", "mine.h5", "--format", "fault", "-o", "faults"});
   EXPECT_TRUE(json({"faults", "faults/mine-1.json", "--check", "-n", "3"})[0]["shows"].get<bool>());

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/json.h"
+#include "base/strings.h"
 #include "tests/cli/command.h"
 #include "tests/count.h"
 #include "tests/schema.h"
@@ -178,11 +179,10 @@ TEST(Mutate, KillTellsDivergenceFromNoVerdict) {
       EXPECT_EQ(reported[i]["status"], killed ? "Killed" : "RuntimeError");
     }
     const Called table = call(csv, folder.path());
-    EXPECT_NE(table.out.find("\n0:missing_values_nan=100,"), std::string::npos) << table.out;
-    EXPECT_EQ(table.out.find("nan,,"), std::string::npos) << table.out;
-    EXPECT_NE(table.out.find(killed ? ",2,true,,0.3333333333333333,-inf,1,true," : ",2,,,,,,,,,"),
-              std::string::npos)
-        << table.out;
+    EXPECT_TRUE(has(table.out, {"\n0:missing_values_nan=100,"}));
+    EXPECT_FALSE(contains(table.out, "nan,,")) << table.out;
+    EXPECT_TRUE(
+        has(table.out, {killed ? ",2,true,,0.3333333333333333,-inf,1,true," : ",2,,,,,,,,,"}));
   }
 }
 
@@ -191,24 +191,21 @@ TEST(Mutate, MutateWritesNoFaultWhoseDataCannotBeLoaded) {
   write_even_classes(folder, {{"epochs", 1}});
   for (const auto& [way, what] : {std::pair{"--operator", "TUD"}, {"--apply", "TUD=50"}}) {
     const Called called = call({"mutate", "p.json", way, what, "-o", "m"}, folder.path());
-    EXPECT_EQ(called.exit, 3) << called.out;
-    EXPECT_NE(called.err.find("classes of equal size"), std::string::npos) << called.err;
+    EXPECT_TRUE(refused(called, 3, {"equal size"}));
   }
 }
 
 TEST(Mutate, MutatePassesNoOptionOver) {
   const Folder folder;
-  const auto refused = [&](std::vector<std::string> options, const std::string& named) {
+  const auto refuses = [&](std::vector<std::string> options, const std::string& named) {
     options.insert(options.begin(), {"mutate", "d7"});
-    const Called called = call(options, folder.path());
-    EXPECT_EQ(called.exit, 2) << named << called.out;
-    EXPECT_NE(called.err.find("--" + named + ": found it"), std::string::npos) << called.err;
+    EXPECT_TRUE(refused(call(options, folder.path()), 2, {"--" + named + ": found "}));
   };
   for (const std::vector<std::string>& own :
        {std::vector<std::string>{"--show"}, {"--as", "fault"}, {"--count", "3"}}) {
     std::vector<std::string> options{"--all", "--kill"};
     options.insert(options.end(), own.begin(), own.end());
-    refused(options, own.front().substr(2));
+    refuses(options, own.front().substr(2));
   }
   for (const std::vector<std::string>& own : {std::vector<std::string>{"--runs", "5"},
                                               {"--variant", "corrected"},
@@ -217,10 +214,10 @@ TEST(Mutate, MutatePassesNoOptionOver) {
                                               {"--fresh"}}) {
     std::vector<std::string> options{"--all"};
     options.insert(options.end(), own.begin(), own.end());
-    refused(options, own.front().substr(2));
+    refuses(options, own.front().substr(2));
   }
-  refused({"--all", "--count", "3"}, "count");
-  refused({"--all", "--kill", "--fresh"}, "fresh");
+  refuses({"--all", "--count", "3"}, "count");
+  refuses({"--all", "--kill", "--fresh"}, "fresh");
   // Defaults and what a file says are no mistake.
   folder.write("neutra.conf", "runs = 5\n");
   EXPECT_EQ(
@@ -233,10 +230,7 @@ TEST(Mutate, MutateSaysWhereAnOperatorApplies) {
   write_even_classes(folder, {{"epochs", 1}});
   const Called range =
       call({"mutate", "p.json", "--operator", "HNE", "--range", "8:2"}, folder.path());
-  EXPECT_EQ(range.exit, 3);
-  EXPECT_NE(range.err.find("found one epoch; allowed: a program that change_epochs applies to"),
-            std::string::npos)
-      << range.err;
+  EXPECT_TRUE(refused(range, 3, {"one epoch", "change_epochs"}));
 }
 
 TEST(Mutate, MutantsOfTheTrainedModelAreKilledAndReported) {

@@ -4,8 +4,12 @@
 
 #include <algorithm>
 
+#include "tests/has.h"
+
 namespace neutra::cli {
 namespace {
+
+using tests::has;
 
 ProgressState state(std::int64_t done, std::int64_t failed = -1) {
   ProgressState state{done, 150, "evaluations"};
@@ -56,7 +60,7 @@ TEST(ProgressText, FitsTheTerminal) {
 
 TEST(ProgressText, ColoursTakeNoRoom) {
   const std::string plain = on_terminal(90), coloured = on_terminal(90, true);
-  EXPECT_NE(coloured.find("\033[31m5 failed\033[0m"), std::string::npos) << coloured;
+  EXPECT_TRUE(has(coloured, {"\033[31m5 failed\033[0m"}));
   EXPECT_EQ(std::count(plain.begin(), plain.end(), '\033'), 0);
   EXPECT_EQ(coloured.size(), plain.size() + 2 * (5 + 4));
 }

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/json.h"
+#include "base/strings.h"
 #include "tests/cli/command.h"
 
 namespace neutra::cli {
@@ -58,21 +59,16 @@ TEST_F(SearchCommand, SaysItsBudgetFirst) {
     words.insert(words.begin() + 3, store);
     return first_line(words);
   };
-  EXPECT_EQ(with("a.h5", {}),
-            "budget: 10 minutes (--budget-time); stops before the next evaluation");
-  EXPECT_EQ(with("b.h5", {"--budget-evaluations", "5"}),
-            "budget: 5 evaluations (--budget-evaluations), no limit of time; stops before the next "
-            "evaluation");
-  EXPECT_EQ(with("c.h5", {"--budget-evaluations", "5", "--budget-time", "90m"}),
-            "budget: 5 evaluations (--budget-evaluations) or 90 minutes (--budget-time); stops "
-            "before the next evaluation");
+  EXPECT_TRUE(has(with("a.h5", {}), {"budget: 10 minutes (--budget-time)"}));
+  const std::string five = with("b.h5", {"--budget-evaluations", "5"});
+  EXPECT_TRUE(has(five, {"budget: 5 evaluations (--budget-evaluations)"}));
+  EXPECT_FALSE(contains(five, "--budget-time"));
+  const std::vector<std::string> both{"budget: 5 evaluations (--budget-evaluations)",
+                                      "90 minutes (--budget-time)"};
+  EXPECT_TRUE(has(with("c.h5", {"--budget-evaluations", "5", "--budget-time", "90m"}), both));
   // A store keeps its own.
-  EXPECT_EQ(with("c.h5", {}),
-            "budget: 5 evaluations (--budget-evaluations) or 90 minutes (--budget-time); stops "
-            "before the next evaluation");
-  EXPECT_EQ(with("b.h5", {"--budget-evaluations", "6"}),
-            "budget: 6 evaluations (--budget-evaluations), no limit of time; stops before the next "
-            "evaluation");
+  EXPECT_TRUE(has(with("c.h5", {}), both));
+  EXPECT_TRUE(has(with("b.h5", {"--budget-evaluations", "6"}), {"budget: 6 evaluations"}));
   EXPECT_EQ(search({"f.json", "--max-depth", "0", "--store", "b.h5", "--budget-time", "1h"}).exit,
             3);  // that would be a smaller one
 }
@@ -119,13 +115,11 @@ TEST_F(SearchCommand, WithoutAKnownFixARepairImprovesSignificantly) {
   EXPECT_GT(result["alternatives"], 0);
   EXPECT_EQ(result["alternatives"], result["significantly_better"]);
   const Called text = neutra({"network", "blobs.h5", "--format", "text"});
-  EXPECT_NE(text.out.find("a repair        is significantly better than the buggy program"),
-            std::string::npos)
-      << text.out;
+  EXPECT_TRUE(has(text.out, {"significantly better than the buggy program"}));
   const Json network = parse_json(neutra({"network", "blobs.h5", "--format", "json"}).out, "out");
   EXPECT_EQ(network["repair"], "improves_significantly");
   const Called tsv = neutra({"network", "blobs.h5"});
-  EXPECT_NE(tsv.err.find("significantly better than the buggy one"), std::string::npos) << tsv.err;
+  EXPECT_TRUE(has(tsv.err, {"significantly better"}));
   ASSERT_EQ(neutra({"report", "blobs.h5", "-o", "f.html"}).exit, 0);
 
   folder.write("a.csv", "fault,tool,answer\nblobs,mine,LCH\n");
@@ -144,9 +138,7 @@ TEST_F(SearchCommand, WithoutAKnownFixARepairImprovesSignificantly) {
   EXPECT_EQ(both["ground_truth"], 0.9);
   // The store says what it was made with; one training each tells nothing.
   const Called without = search({"f.json", "--store", "l.h5", "--budget-evaluations", "1"});
-  EXPECT_EQ(without.exit, 3);
-  EXPECT_NE(without.err.find("ground_truth_metric was 0.9, now not set"), std::string::npos)
-      << without.err;
+  EXPECT_TRUE(refused(without, 3, {"l.h5", "ground_truth_metric was 0.9"}));
   EXPECT_EQ(neutra({"search", "f.json", "-n", "1", "--improve", "--store", "n.h5"}).exit, 2);
 }
 
@@ -154,25 +146,20 @@ TEST_F(SearchCommand, SaysWhatOfTheKnownFixIsOutOfReach) {
   folder.write("f.json", blobs().dump());
   const std::string reason = "act1=tanh is not among the values of preset paper";
   const Called paper = search({"f.json", "--preset", "paper", "--budget-evaluations", "2"});
-  EXPECT_NE(paper.err.find("warning: the known fix is out of reach: " + reason), std::string::npos)
-      << paper.err;
+  EXPECT_TRUE(has(paper.err, {"warning: ", reason}));
   EXPECT_EQ(parse_json(paper.out, "out")["out_of_reach"][0]["reason"], reason);
   const Called keras = search({"f.json", "--store", "k.h5", "--budget-evaluations", "2"});
-  EXPECT_EQ(keras.err.find("out of reach"), std::string::npos) << keras.err;
+  EXPECT_FALSE(contains(keras.err, "out of reach")) << keras.err;
   EXPECT_TRUE(parse_json(keras.out, "out")["out_of_reach"].empty());
   const Called shallow =
       search({"f.json", "--store", "s.h5", "--max-depth", "1", "--budget-evaluations", "1"});
-  EXPECT_NE(shallow.err.find("it takes 5 changes, the search makes 1 at most"), std::string::npos)
-      << shallow.err;
+  EXPECT_TRUE(has(shallow.err, {"5 changes", "1 at most"}));
 
   const Called text = neutra({"network", "blobs.h5", "--format", "text"});
-  EXPECT_NE(text.out.find("the known fix is out of reach: " + reason), std::string::npos)
-      << text.out;
+  EXPECT_TRUE(has(text.out, {reason}));
   const Called show = neutra({"show", "f.json"});
-  EXPECT_NE(show.out.find("--preset paper: the known fix is out of reach: " + reason),
-            std::string::npos)
-      << show.out;
-  EXPECT_EQ(show.out.find("--preset keras"), std::string::npos) << show.out;
+  EXPECT_TRUE(has(show.out, {"--preset paper: ", reason}));
+  EXPECT_FALSE(contains(show.out, "--preset keras")) << show.out;
   const Json shown = parse_json(neutra({"show", "f.json", "--json"}).out, "out");
   EXPECT_EQ(shown["out_of_reach"]["paper"][0]["value"], "tanh");
   EXPECT_TRUE(shown["out_of_reach"]["keras"].empty());

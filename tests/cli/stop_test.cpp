@@ -78,8 +78,7 @@ TEST_F(Stop, ALongStepIsGivenUp) {
   const Called called =
       stopped({"train", "long.json", "--replicas", "2", "--workers", "1"}, SIGINT);
   EXPECT_EQ(called.exit, 75);
-  EXPECT_NE(called.err.find("neutra: stopping\n"), std::string::npos) << called.err;
-  EXPECT_NE(called.err.find("neutra: interrupted\n"), std::string::npos) << called.err;
+  EXPECT_TRUE(has(called.err, {"stopping", "interrupted"}));
   EXPECT_EQ(called.out, "");
   EXPECT_EQ(folder.names(), std::vector<std::string>{"long.json"});
 }
@@ -89,7 +88,7 @@ TEST_F(Stop, ASearchInALongStepCanGoOn) {
                                  "0.1", "--workers", "1", "--quiet"},
                                 SIGTERM);
   EXPECT_EQ(called.exit, 75);
-  EXPECT_NE(called.err.find("neutra: stopping\n"), std::string::npos) << called.err;
+  EXPECT_TRUE(has(called.err, {"stopping"}));
   EXPECT_EQ(folder.names(), std::vector<std::string>{"long.json"});  // nothing was evaluated
 }
 
