@@ -45,9 +45,18 @@ add_library(neutra_opencv INTERFACE)
 target_include_directories(neutra_opencv SYSTEM INTERFACE ${OPENCV_INCLUDE_DIR})
 if(NEUTRA_STATIC_LIBRARIES)
   find_library(TBB_LIBRARY tbb REQUIRED)  # its loops run in parallel with it
-  add_library(neutra_opencv_unused STATIC cmake/opencv_unused.c)
-  target_link_libraries(neutra_opencv INTERFACE
-    ${NEUTRA_STATIC_opencv_ml} ${NEUTRA_STATIC_opencv_core} neutra_opencv_unused ${TBB_LIBRARY})
+  # A copy that does without OpenGL, LAPACK and BLAS. Parts that neutra never calls refer to them: by other names, which are
+  # nowhere, since those of LAPACK come back with LibTorch.
+  set(opencv_core ${PROJECT_BINARY_DIR}/libopencv_core.a)
+  set(renamed "")
+  foreach(name glXGetProcAddressARB sgesv_ dgesv_ sposv_ dposv_ sgels_ dgels_ sgesdd_ dgesdd_ sgeqrf_ dgeqrf_ sgetrf_ dgetrf_
+               spotrf_ dpotrf_ cblas_sgemm cblas_dgemm cblas_cgemm cblas_zgemm)
+    list(APPEND renamed --redefine-sym=${name}=unused_${name} --weaken-symbol=unused_${name})
+  endforeach()
+  if(${NEUTRA_STATIC_opencv_core} IS_NEWER_THAN ${opencv_core} OR ${CMAKE_CURRENT_LIST_FILE} IS_NEWER_THAN ${opencv_core})
+    execute_process(COMMAND ${CMAKE_OBJCOPY} ${renamed} ${NEUTRA_STATIC_opencv_core} ${opencv_core} COMMAND_ERROR_IS_FATAL ANY)
+  endif()
+  target_link_libraries(neutra_opencv INTERFACE ${NEUTRA_STATIC_opencv_ml} ${opencv_core} ${TBB_LIBRARY})
 else()
   find_library(OPENCV_ML_LIBRARY opencv_ml REQUIRED)
   find_library(OPENCV_CORE_LIBRARY opencv_core REQUIRED)
