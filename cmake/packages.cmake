@@ -18,19 +18,19 @@ find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(Threads REQUIRED)
 
 find_package(ZLIB REQUIRED)
-set(HDF5_PREFER_PARALLEL OFF)
-find_package(HDF5 REQUIRED COMPONENTS C)
+# CMake's own module asks the compiler wrapper h5cc, which only knows the system's folders.
+find_path(HDF5_INCLUDE_DIR hdf5.h PATH_SUFFIXES hdf5/serial REQUIRED)
 add_library(neutra_hdf5 INTERFACE)
-target_include_directories(neutra_hdf5 SYSTEM INTERFACE ${HDF5_C_INCLUDE_DIRS})
+target_include_directories(neutra_hdf5 SYSTEM INTERFACE ${HDF5_INCLUDE_DIR})
 if(NEUTRA_STATIC_LIBRARIES)
   target_link_libraries(neutra_hdf5 INTERFACE ${NEUTRA_STATIC_hdf5_serial} ${NEUTRA_STATIC_sz} ${NEUTRA_STATIC_aec} ZLIB::ZLIB)
   # What a program exports is kept, so they export nothing.
   target_link_options(neutra_hdf5 INTERFACE LINKER:--gc-sections LINKER:--exclude-libs,libopencv_ml.a:libopencv_core.a
                       LINKER:--exclude-libs,libhdf5_serial.a:libsz.a:libaec.a:libxxhash.a)
 else()
-  target_link_libraries(neutra_hdf5 INTERFACE ${HDF5_C_LIBRARIES})
+  find_library(HDF5_LIBRARY NAMES hdf5_serial hdf5 REQUIRED)
+  target_link_libraries(neutra_hdf5 INTERFACE ${HDF5_LIBRARY})
 endif()
-target_compile_definitions(neutra_hdf5 INTERFACE ${HDF5_C_DEFINITIONS})
 
 # Debian's libzip-config.cmake asks for libzip's programs, which are in another package.
 find_library(LIBZIP_LIBRARY zip REQUIRED)
@@ -72,8 +72,14 @@ find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 
 if(NEUTRA_WITH_TORCH)
   include(cmake/torch.cmake)
-  # Debian's dnnl-config.cmake asks for OpenCL's development files, which the CPU engine doesn't need.
+  # Debian's dnnl-config.cmake asks for OpenCL's development files, which the CPU engine doesn't need. The headers are those
+  # that lie beside the library: pip's torch has some of another version.
   find_library(DNNL_LIBRARY dnnl REQUIRED)
+  get_filename_component(dnnl_folder ${DNNL_LIBRARY} DIRECTORY)
+  find_path(DNNL_INCLUDE_DIR dnnl.h PATHS ${dnnl_folder}/../include ${dnnl_folder}/../../include NO_DEFAULT_PATH REQUIRED)
+  add_library(neutra_dnnl INTERFACE)
+  target_include_directories(neutra_dnnl SYSTEM INTERFACE ${DNNL_INCLUDE_DIR})
+  target_link_libraries(neutra_dnnl INTERFACE ${DNNL_LIBRARY})
 endif()
 
 # The headers of each MPI family, and its mpirun for the tests: of the MPI whose mpicc is found (-DMPI_HOME=FOLDER names
