@@ -1,8 +1,13 @@
 #include "cli/ranks.h"
 
+#include <unistd.h>
+
+#include <chrono>
+#include <climits>
 #include <cstdlib>
 #include <iostream>
 #include <memory>
+#include <thread>
 
 #include "base/cores.h"
 #include "base/error.h"
@@ -18,6 +23,13 @@ namespace neutra::cli {
 namespace {
 
 constexpr const char* kInstructionSet = "NEUTRA_ISA";
+/// Rank 0 most likely fails for the same reason: when it has said so, the launcher ends the others.
+constexpr auto kPatience = std::chrono::seconds(3);
+
+std::string host_name() {
+  char name[HOST_NAME_MAX + 1] = "";
+  return gethostname(name, sizeof name) == 0 ? name : "an unknown machine";
+}
 
 std::string affinity_warning(int threads) {
   const int cores = usable_cores();
@@ -74,8 +86,13 @@ bool join_ranks() {
     mpi = &search::open_mpi();
   } catch (const Error& error) {
     if (launched->size.value_or(1) == 1) return true;
-    return give_up(failure("started as " + std::to_string(*launched->size) + " MPI ranks, but " +
-                           error.what()));
+    std::string place;
+    if (launched->rank > 0) {
+      std::this_thread::sleep_for(kPatience);
+      place = "rank " + std::to_string(launched->rank) + " on " + host_name() + ": ";
+    }
+    throw failure(place + "started as " + std::to_string(*launched->size) + " MPI ranks, but " +
+                  error.what());
   }
   catch_signals(false);
   g_job = mpi->begin();
