@@ -38,6 +38,6 @@ as_user() {
 
 # remove_bare_root FOLDER
 remove_bare_root() {
-  umount --lazy "$1/proc" "$1/dev" 2>/dev/null
+  umount --lazy --recursive "$1/proc" "$1/dev" 2>/dev/null
   rm -rf --one-file-system "$1" "$1.log"
 }
