@@ -89,9 +89,9 @@ def test_a_run_says_in_one_line_what_was_found(goal: str, best: str, make_store:
 def test_a_run_says_in_one_line_why_there_is_nothing(make_store: StoreMaker, tmp_path: Path) -> None:
     assert repr(neutra.Run("none.h5")) == "<neutra run: none.h5: there is no such file>"
     (tmp_path / "text.h5").write_text("a\nb")
-    for store in (tmp_path / "text.h5", make_store(form="else")):
-        text = repr(neutra.Run(store))
-        assert text.startswith(f"<neutra run: {store}: ")
+    for file in (tmp_path / "text.h5", make_store(form="else")):
+        text = repr(neutra.Run(file))
+        assert text.startswith(f"<neutra run: {file}: ")
         assert "\n" not in text
 
 
