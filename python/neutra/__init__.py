@@ -1,58 +1,28 @@
 """Faulty deep-learning programs and all the small patches that repair them.
 
 A thin layer over the command `neutra` and the files that it writes: tables are pandas frames, networks are
-networkx graphs. The command is looked up in the argument `command`, the environment variable NEUTRA and PATH.
+networkx graphs. The command is looked up in the argument `command`, the environment variable NEUTRA, in the
+package itself, which has it where a wheel was installed, and in PATH.
 """
 
-from . import bench
-from .command import ExitCode, NeutraError, find_command, run
-from .external_tool import Answer, Message, Suspect, Tool, tool
-from .searches import Search, Status, search, start_search, status, watch
-from .store import Run
-from .verbs import (
-    Localisation,
-    faults,
-    localise,
-    mutate,
-    network,
-    operators,
-    score,
-    show,
-    subjects,
-    tools,
-    train,
-    version,
-)
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .api import *  # noqa: F403
 
 __version__ = "0.1.0"  # that of the command
-__all__ = [
-    "Answer",
-    "ExitCode",
-    "Localisation",
-    "Message",
-    "NeutraError",
-    "Run",
-    "Search",
-    "Status",
-    "Suspect",
-    "Tool",
-    "bench",
-    "faults",
-    "find_command",
-    "localise",
-    "mutate",
-    "network",
-    "operators",
-    "run",
-    "score",
-    "search",
-    "show",
-    "start_search",
-    "status",
-    "subjects",
-    "tool",
-    "tools",
-    "train",
-    "version",
-    "watch",
-]
+
+
+def __getattr__(name: str) -> Any:
+    # The first name that is asked for brings pandas and networkx: `python -m neutra` needs neither.
+    api = importlib.import_module(f"{__name__}.api")
+    if name == "__all__" or name in api.__all__:
+        return getattr(api, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__getattr__("__all__"), "__version__"])

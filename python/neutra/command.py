@@ -14,6 +14,8 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from typing import Any, Union
 
+from .bundled import bundled_command, environment
+
 PathLike = Union[str, "os.PathLike[str]"]
 #: A value of an option: True sets a flag, a sequence gives all of its values, None leaves it out.
 Option = Union[None, bool, int, float, PathLike, Sequence[Union[int, float, PathLike]]]
@@ -54,7 +56,7 @@ class NeutraError(Exception):
 
 def find_command(command: PathLike | None = None) -> str:
     """The path of the command: `command` if given, else that of the environment variable NEUTRA, else the
-    one in PATH. Raises NeutraError where there is none."""
+    one that came with the package, else the one in PATH. Raises NeutraError where there is none."""
     named = os.environ.get("NEUTRA")
     for place, wanted in (("command", command), ("NEUTRA", named)):
         if wanted:
@@ -62,7 +64,7 @@ def find_command(command: PathLike | None = None) -> str:
             if found is None:
                 raise NeutraError(f"{place}: found {os.fspath(wanted)}; allowed: a program that can be started")
             return os.path.abspath(found)
-    found = shutil.which("neutra")
+    found = bundled_command() or shutil.which("neutra")
     if found is None:
         raise NeutraError(
             "no command neutra in PATH; name it in the environment variable NEUTRA or in the argument command"
@@ -132,7 +134,11 @@ class Call:
             self._err = files.enter_context(tempfile.TemporaryFile())
             try:
                 self._process = subprocess.Popen(
-                    self._words, stdin=subprocess.DEVNULL, stdout=self._out, stderr=self._err
+                    self._words,
+                    stdin=subprocess.DEVNULL,
+                    stdout=self._out,
+                    stderr=self._err,
+                    env=environment() if self._words[0] == bundled_command() else None,
                 )
             except OSError as error:
                 raise NeutraError(f"{self._words[0]}: {error.strerror}", command=self._words) from None
