@@ -20,6 +20,7 @@ make_bare_root() {
   cp -L /etc/resolv.conf "$root/etc/resolv.conf"
   mount --bind /proc "$root/proc"
   mount --rbind /dev "$root/dev"
+  mount --rbind /sys "$root/sys"
   in_root "$root" apt-get update -qq
 }
 
@@ -38,6 +39,6 @@ as_user() {
 
 # remove_bare_root FOLDER
 remove_bare_root() {
-  umount --lazy --recursive "$1/proc" "$1/dev" 2>/dev/null
+  umount --lazy --recursive "$1/proc" "$1/dev" "$1/sys" 2>/dev/null
   rm -rf --one-file-system "$1" "$1.log"
 }
