@@ -9,7 +9,7 @@ namespace neutra::training {
 namespace {
 
 constexpr std::size_t kSide = 32, kPixels = kSide * kSide, kChannels = 3;
-constexpr std::size_t kRow = 1 + kPixels * kChannels;
+static_assert(kCifar10Row == 1 + kPixels * kChannels);
 
 /// Files whose rows follow each other.
 Part read_files(const Json& arguments, const char* name, const SearchPath& search_path,
@@ -35,7 +35,7 @@ Part read_files(const Json& arguments, const char* name, const SearchPath& searc
   }
   if (reading == Reading::kHeader) {
     // There is no header: rows of one length. A packed file doesn't tell their number.
-    const auto rows = static_cast<std::int64_t>(bytes % kRow == 0 ? bytes / kRow : 0);
+    const auto rows = static_cast<std::int64_t>(bytes % kCifar10Row == 0 ? bytes / kCifar10Row : 0);
     part.x.extents = {rows, kSide, kSide, kChannels};
     part.y.extents = {rows};
   }
@@ -45,20 +45,20 @@ Part read_files(const Json& arguments, const char* name, const SearchPath& searc
 }  // namespace
 
 void read_cifar10(ByteReader& reader, Part& part) {
-  std::array<char, kRow> row;
+  std::array<char, kCifar10Row> row;
   std::int64_t rows = part.x.rows();
   do {
     const std::uint64_t label = reader.read_number(1, true, "row " + std::to_string(rows));
     if (label > 9) reader.fail("the label " + std::to_string(label), "0 to 9", 1);
     part.y.values.push_back(static_cast<double>(label));
-    reader.read(std::span(row).first(kRow - 1), "row " + std::to_string(rows));
+    reader.read(std::span(row).first(kCifar10Row - 1), "row " + std::to_string(rows));
     for (std::size_t pixel = 0; pixel < kPixels; ++pixel) {
       for (std::size_t channel = 0; channel < kChannels; ++channel) {
         part.x.values.push_back(static_cast<unsigned char>(row[channel * kPixels + pixel]));
       }
     }
     ++rows;
-    if (static_cast<double>(rows) * (kRow - 1) > kMaxNumbers) {
+    if (static_cast<double>(rows) * (kCifar10Row - 1) > kMaxNumbers) {
       reader.fail(std::to_string(rows) + " images", "a table of at most 2147483648 numbers");
     }
   } while (!reader.at_end());

@@ -1,10 +1,14 @@
 #pragma once
 
+#include <cstddef>
+
 #include "base/byte_reader.h"
 #include "training/data/data_places.h"
 #include "training/data/table.h"
 
 namespace neutra::training {
+
+inline constexpr std::size_t kCifar10Row = 1 + 32 * 32 * 3;  ///< bytes of a row
 
 /// Reads one batch of the binary version of CIFAR-10 (A. Krizhevsky, Learning multiple layers of
 /// features from tiny images, 2009; https://www.cs.toronto.edu/~kriz/cifar.html) and appends its
