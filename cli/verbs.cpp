@@ -12,6 +12,7 @@ namespace neutra::cli {
   ROW(completion)         \
   ROW(config)             \
   ROW(deepfd_train)       \
+  ROW(doctor)             \
   ROW(evaluate)           \
   ROW(export)             \
   ROW(faults)             \

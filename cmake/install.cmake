@@ -31,3 +31,10 @@ install(FILES ${command_texts}/neutra DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-
 install(FILES ${command_texts}/_neutra DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT command)
 install(FILES ${command_texts}/neutra.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT command)
 install(DIRECTORY ${command_texts}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT command)
+
+# Digests of the bundled files, which neutra doctor compares. Last: of the files as they were installed.
+install(CODE "
+  set(folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/neutra\")
+  execute_process(COMMAND \"$<TARGET_FILE:neutra>\" doctor --write-checksums \"\${folder}\" COMMAND_ERROR_IS_FATAL ANY)
+  list(APPEND CMAKE_INSTALL_MANIFEST_FILES \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/neutra/checksums.json\")"
+  COMPONENT command)

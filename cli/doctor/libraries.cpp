@@ -1,0 +1,187 @@
+// Libraries: what results depend on, LibTorch, MPI.
+
+#include <elf.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+#include "base/module.h"
+#include "base/strings.h"
+#include "base/words.h"
+#include "cli/doctor/check.h"
+#include "search/mpi_module.h"
+#include "training/libraries.h"
+#include "training/on_torch.h"
+
+namespace neutra::cli::doctor {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// "oneDNN 2.7.3, /usr/lib/libdnnl.so.2": a library that the command is linked with. The system
+/// does not start the command without it.
+Check linked_library(const std::string& name, const std::string& title, const std::string& version,
+                     const std::string& beginning) {
+  const std::string file = loaded_library(beginning);
+  return {name, State::kOk, title + " " + version + ", " + (file.empty() ? "built in" : file)};
+}
+
+constexpr const char* kModule = "neutra_torch.so";
+
+/// What is wrong with the file of a module, "" for nothing. A process dies of loading one that ends
+/// too soon.
+std::string damage_of(const fs::path& module) {
+  Elf64_Ehdr header{};  // elf(5)
+  std::ifstream in(module, std::ios::binary);
+  in.read(reinterpret_cast<char*>(&header), sizeof header);
+  if (!in || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) {
+    return module.string() + ": found no shared library";
+  }
+  const std::uint64_t whole = header.e_shoff + std::uint64_t{header.e_shnum} * header.e_shentsize;
+  const std::uint64_t bytes = fs::file_size(module);
+  if (bytes >= whole) return "";
+  return module.string() + ": found " + std::to_string(bytes) +
+         " bytes; allowed: " + std::to_string(whole) + " at least, as it says itself";
+}
+
+/// What LibTorch says of itself, as JSON.
+std::string ask_torch() {
+  if (const std::optional<training::TorchProblem>& problem = training::torch_problem()) {
+    return Json{{"problem", problem->text}, {"absent", problem->absent}}.dump();
+  }
+  const training::LibraryVersions versions = training::library_versions(true);
+  return Json{{"version", versions.torch},
+              {"file", loaded_library("libtorch_cpu")},
+              {"blas", versions.blas_route},
+              {"gflops", versions.gflops}}
+      .dump();
+}
+
+constexpr const char* kWithoutTorch =
+    "the fused back end goes on; it trains no recurrent layers, no embeddings and nothing else "
+    "that "
+    "it does not know";
+constexpr const char* kInstallAgain = "install neutra again";
+
+/// A torch_problem(), whose text ends with what to do.
+Check torch_problem_check(const std::string& problem, bool absent) {
+  if (contains(problem, kModule)) return {"torch", State::kBroken, problem, kInstallAgain};
+  const std::size_t advice = problem.rfind("; ");
+  return {"torch", absent ? State::kMissing : State::kWrong,
+          problem.substr(0, advice) + ": " + kWithoutTorch,
+          advice == problem.npos ? "install LibTorch; unset NEUTRA_TORCH if it is set"
+                                 : problem.substr(advice + 2)};
+}
+
+constexpr const char* kOneMachine =
+    "searches run on one machine without it; docs/howto/run_on_a_cluster.md says which MPI "
+    "libraries work";
+
+/// What MPI library a search over ranks would use, as JSON.
+std::string ask_mpi() {
+  const search::MpiState state = search::mpi_state();
+  std::vector<std::string> modules;
+  for (const search::MpiState::Module& module : state.modules) {
+    if (module.there) modules.push_back(module.family + " (" + module.file.string() + ")");
+  }
+  return Json{{"modules", join(modules)},
+              {"version", state.version},
+              {"library", state.library.string()},
+              {"problem", state.problem},
+              {"broken", state.broken}}
+      .dump();
+}
+
+}  // namespace
+
+Check onednn_check() {
+  return linked_library("onednn", "oneDNN", training::library_versions(false).onednn, "libdnnl");
+}
+
+Check hdf5_check() {
+  return linked_library("hdf5", "HDF5", training::library_versions(false).hdf5, "libhdf5");
+}
+
+Check modules_check() {
+  std::vector<std::string> names, damages;
+  const fs::path folder = module_file(kModule).parent_path();
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with("neutra_") || entry.path().extension() != ".so") continue;
+    names.push_back(name);
+    if (const std::string damage = damage_of(entry.path()); !damage.empty()) {
+      damages.push_back(damage);
+    }
+  }
+  std::sort(names.begin(), names.end());
+  if (!damages.empty()) return {"modules", State::kBroken, join(damages, "; "), kInstallAgain};
+  return {"modules", State::kOk,
+          folder.string() + ": " + (names.empty() ? std::string("none") : join(names))};
+}
+
+Checks torch_checks() {
+  const Check unused{"blas", State::kOk,
+                     "without LibTorch all matrix products are those of the fused back end, which "
+                     "calls oneDNN"};
+  const fs::path module = module_file(kModule);
+  std::error_code ignored;
+  if (!fs::exists(module, ignored)) {
+    return {{"torch", State::kMissing, "no file " + module.string() + ": " + kWithoutTorch,
+             "install a neutra with its eager back end: Debian's package and builds from source "
+             "have it, and wheels that name an extra torch"},
+            unused};
+  }
+  const Trial trial = tried(ask_torch);
+  if (!trial.answer) {
+    return {{"torch", trial.died ? State::kBroken : State::kWrong,
+             "loading " + module.string() + " and LibTorch: " + trial.problem,
+             "install neutra again, and the LibTorch that it was built for"},
+            unused};
+  }
+  const Json told = parse_json(*trial.answer, "the answer of a process");
+  if (told.contains("problem")) {
+    return {torch_problem_check(told.at("problem"), told.at("absent")), unused};
+  }
+  const std::string route = told.at("blas");
+  char speed[32];
+  std::snprintf(speed, sizeof speed, "%.0f", told.at("gflops").get<double>());
+  const std::string products =
+      "LibTorch's matrix products go to " + route + ", " + speed + " GFLOP/s on one core";
+  return {{"torch", State::kOk,
+           "LibTorch " + told.at("version").get<std::string>() + ", " +
+               told.at("file").get<std::string>() + "; " + module.string()},
+          contains(route, "slow")
+              ? Check{"blas", State::kNote, products,
+                      "the eager back end is slow: the command's sgemm_ should come before that of "
+                      "the system's BLAS; is LD_PRELOAD set?"}
+              : Check{"blas", State::kOk, products}};
+}
+
+Check mpi_check() {
+  const Trial trial = tried(ask_mpi);
+  if (!trial.answer) {
+    return {"mpi", State::kWrong, "opening the MPI library: " + trial.problem, kOneMachine};
+  }
+  const Json told = parse_json(*trial.answer, "the answer of a process");
+  const std::string modules = told.at("modules"), problem = told.at("problem");
+  if (problem.empty()) {
+    return {"mpi", State::kOk,
+            told.at("version").get<std::string>() + ", " + told.at("library").get<std::string>() +
+                "; modules: " + modules};
+  }
+  if (told.at("broken")) return {"mpi", State::kBroken, problem, kInstallAgain};
+  const char* named = std::getenv("NEUTRA_MPI");
+  const bool wrong = named != nullptr && *named != '\0';
+  const std::string detail = problem + "; modules: " + (modules.empty() ? "none" : modules);
+  return {"mpi", wrong ? State::kWrong : State::kMissing,
+          wrong ? "NEUTRA_MPI: found " + std::string(named) + "; " + detail : detail, kOneMachine};
+}
+
+}  // namespace neutra::cli::doctor
