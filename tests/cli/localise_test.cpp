@@ -47,7 +47,8 @@ TEST(Localise, LocaliseRepairedSaysNothingMisleading) {
   const Folder folder;
   const auto codes = [&](const char* defects) {
     const Called called =
-        call({"localise", "D1", "--runs", "1", "--defects", defects, "--json"}, folder.path());
+        call({"localise", "D1", "--tool", "umlaut", "--runs", "1", "--defects", defects, "--json"},
+             folder.path());
     EXPECT_EQ(called.exit, 0) << called.err;
     std::set<std::string> found;
     const Json tools = parse_json(called.out, "out")["tools"];
