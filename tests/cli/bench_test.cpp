@@ -150,7 +150,8 @@ TEST_F(Bench, NothingElseIsOverwrittenOrRemoved) {
   // Nothing else comes into a benchmark's folder.
   for (const char* format : {"fault", "csv"}) {
     const Called inside = bench({"export", "a.h5", "--format", format, "-o", "out/entries/x"});
-    EXPECT_TRUE(refused(inside, 2, {"--output", "out/entries/x", "in the folder of the benchmark"}));
+    EXPECT_TRUE(
+        refused(inside, 2, {"--output", "out/entries/x", "in the folder of the benchmark"}));
   }
   EXPECT_EQ(bench({"validate", "out"}).exit, 0);
   // One at a time.

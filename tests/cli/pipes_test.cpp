@@ -65,7 +65,8 @@ const std::vector<Case> kCases = {
 };
 
 /// Verbs that read no file of the user.
-const std::set<std::string> kWithoutFiles = {"completion", "doctor", "faults", "man", "serve", "subjects"};
+const std::set<std::string> kWithoutFiles = {"completion", "doctor", "faults",
+                                             "man",        "serve",  "subjects"};
 
 /// Files of each kind, made by the command itself.
 class Pipes : public testing::Test {
