@@ -80,9 +80,14 @@ void require_fitting(void* torch) {
 }
 
 const TorchFunctions* open_functions() {
+  const fs::path module = module_file("neutra_torch.so");
+  if (!fs::exists(module)) {
+    throw TorchProblem{"this installation has no eager back end: found no " + module.string(),
+                       true};
+  }
   require_fitting(open_torch());
-  const auto* functions = static_cast<const TorchFunctions*>(open_module(
-      module_file("neutra_torch.so"), "LibTorch", "neutra_torch_functions", kModuleBuild));
+  const auto* functions = static_cast<const TorchFunctions*>(
+      open_module(module, "LibTorch", "neutra_torch_functions", kModuleBuild));
   try {
     warn_of_slow_products(*functions);
   } catch (const std::exception& error) {
