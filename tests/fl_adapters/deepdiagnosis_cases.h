@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <set>
 #include <string>
 #include <utility>
@@ -19,6 +20,9 @@ namespace neutra::fl_adapters::deepdiagnosis::tests {
 inline constexpr auto kPublished = ToolVariant::kAsPublished;
 inline constexpr auto kRepaired = ToolVariant::kRepaired;
 inline const float kNaN = std::nanf("");
+inline constexpr float kInfinite = std::numeric_limits<float>::infinity();
+inline constexpr float kTiny = std::numeric_limits<float>::denorm_min();
+inline constexpr float kHuge = std::numeric_limits<float>::max();
 /// The suggestion of another learning rate, and its answer.
 inline const std::string kRate = " | Learning Rate -> HLR";
 

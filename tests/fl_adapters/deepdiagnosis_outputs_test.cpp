@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -14,10 +13,6 @@ namespace {
 
 using training::dense;
 using training::layer;
-
-constexpr float kInfinite = std::numeric_limits<float>::infinity();
-constexpr float kTiny = std::numeric_limits<float>::denorm_min();
-constexpr float kHuge = std::numeric_limits<float>::max();
 
 const std::string kOut = " layer 1:  Out of Rang Problem";
 const std::string kToSoftmax = " | change the activation function to softmax -> ";

@@ -15,10 +15,6 @@ namespace {
 using training::dense;
 using training::layer;
 
-constexpr float kInfinite = std::numeric_limits<float>::infinity();
-constexpr float kTiny = std::numeric_limits<float>::denorm_min();
-constexpr float kHuge = std::numeric_limits<float>::max();
-
 TEST(DeepDiagnosis, DeadNodesInTheLastEpoch) {
   const std::string fired =
       " layer 1: Dead Node Problem | Add dropout layer or Missing activation "
