@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 
@@ -69,15 +70,24 @@ void limit(decltype(RLIMIT_CPU) resource, std::uint64_t most) {
 
 }  // namespace
 
-ChildAnswer run_copy(const std::function<int(int answer)>& work, const CopyLimits& limits,
-                     const WhileWaiting& waiting) {
+ChildAnswer run_copy(const std::function<int(int answer)>& work, const CopyLimits& limits) {
+  using Clock = std::chrono::steady_clock;
+  const auto deadline = Clock::now() + std::chrono::seconds(limits.patience);
+  bool late = false;
+  const auto end_late = [&](pid_t child) {
+    if (limits.patience == 0 || late || Clock::now() <= deadline) return;
+    late = true;
+    ::kill(child, SIGKILL);
+  };
   Pipe answer = make_pipe();
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child < 0) fail_to_start(errno);
   if (child == 0) be_copy(work, limits, parent, answer.write.number());
   answer.write.close();
-  return answer_of(child, std::move(answer.read), waiting);
+  ChildAnswer given = answer_of(child, std::move(answer.read), end_late);
+  given.late = late;
+  return given;
 }
 
 ChildAnswer run_program(const char* file, std::vector<std::string> words, std::string_view input,

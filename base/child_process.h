@@ -16,7 +16,8 @@ namespace neutra {
 /// What a process answered, and how it ended.
 struct ChildAnswer {
   std::string text;
-  int status = 0;  ///< as waitpid(2) gives it
+  int status = 0;     ///< as waitpid(2) gives it
+  bool late = false;  ///< a copy that was killed since CopyLimits::patience was over
 };
 
 /// Called some twenty times a second while a process is waited for, with its number: it may be
@@ -27,6 +28,8 @@ using WhileWaiting = std::function<void(pid_t child)>;
 struct CopyLimits {
   std::uint64_t seconds = 0;  ///< of processor time, from 1
   std::uint64_t memory = 0;   ///< bytes of address space; 0: no limit
+  /// Seconds of the clock until it is killed, should it hang without working; 0: no limit.
+  std::uint64_t patience = 0;
 };
 
 /// Calls `work` in a copy of this process (fork(2)), so that this one survives whatever it does.
@@ -38,8 +41,7 @@ struct CopyLimits {
 /// that another thread may hold then: it would wait for ever. And no other thread should be inside
 /// run_copy() or run_program(): the copy would keep its pipes open, and that call would return, or
 /// its program find the end of its input, only when the copy has ended, too.
-ChildAnswer run_copy(const std::function<int(int answer)>& work, const CopyLimits& limits,
-                     const WhileWaiting& waiting = {});
+ChildAnswer run_copy(const std::function<int(int answer)>& work, const CopyLimits& limits);
 
 /// Runs the program `file` with `words` (the first is its name). Its standard input is `input`, its
 /// standard output the answer. It is in a process group of its own, so that Ctrl-C is not for it.

@@ -2,8 +2,6 @@
 
 #include <sys/wait.h>
 
-#include <chrono>
-#include <csignal>
 #include <exception>
 #include <string>
 #include <vector>
@@ -83,25 +81,17 @@ void require_survivable(const Place& place, std::uint64_t bytes,
     return 0;
   };
   const std::uint64_t seconds = 1 + bytes / kTriedInASecond;
-  const std::chrono::seconds patience(kTrialPatience * seconds);
-  const auto deadline = std::chrono::steady_clock::now() + patience;
-  bool late = false;
-  const auto end_late = [&](pid_t child) {
-    if (late || std::chrono::steady_clock::now() <= deadline) return;
-    late = true;
-    ::kill(child, SIGKILL);
-  };
+  const std::uint64_t patience = kTrialPatience * seconds;
   ChildAnswer answer;
   try {
-    answer = run_copy(try_all, {seconds}, end_late);
+    answer = run_copy(try_all, {.seconds = seconds, .patience = patience});
   } catch (const Error& error) {
     throw failure(describe(place.file.string(), place.object, "", "") + ": " + error.what());
   }
-  if (late) {
+  if (answer.late) {
     throw failure(describe(place.file.string(), place.object, "", "") +
                   ": the process that tries it first gave no answer in " +
-                  std::to_string(patience.count()) +
-                  " seconds: this says nothing of the file; try again");
+                  std::to_string(patience) + " seconds: this says nothing of the file; try again");
   }
   if (!WIFEXITED(answer.status) || WEXITSTATUS(answer.status) != 0) {
     place.fail("is damaged: HDF5 does not survive reading it");

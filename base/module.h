@@ -10,6 +10,11 @@ namespace neutra {
 /// `lib/neutra` of its installation. It may be missing.
 std::filesystem::path module_file(const std::string& name);
 
+/// Opens a library or module for good (dlopen(3)); nullptr: dlerror(3) says why not. Those such as
+/// LibTorch make tables when they are loaded, perhaps by a thread that flushes denormals: they are
+/// loaded with the usual floating-point environment.
+void* open_library(const std::filesystem::path& file);
+
 /// Opens a module for good and returns its constant of the name `table`. `build` is the caller's
 /// kModuleBuild (base/module_build.h). Throws failure(): "WHAT can't be loaded: REASON", or that
 /// the module is of another build.

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
-#include <cstdlib>
 #include <sstream>
 
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/parse_number.h"
 #include "base/words.h"
@@ -73,13 +73,12 @@ void set_configured(Arguments& arguments, const VerbOptions& verb,
   const std::vector<Option> options = options_of(verb);
   for (const Option& option : options)
     if (!option.fallback.empty()) arguments.set(option, {option.fallback}, "default");
-  const char* variable = std::getenv("NEUTRA_CONFIG");
-  const std::string file = config ? *config : variable != nullptr ? variable : "";
+  const std::string file = config ? *config : environment("NEUTRA_CONFIG");
   if (config || !file.empty()) take_config(arguments, file, verb);
   for (const Option& option : options) {
     const std::string name = environment_name(option);
-    if (const char* text = std::getenv(name.c_str());
-        text && *text && !only_on_command_line(option.name) && !is_own(verb, option.name))
+    if (const std::string text = environment(name.c_str());
+        !text.empty() && !only_on_command_line(option.name) && !is_own(verb, option.name))
       arguments.set(option, {text}, name);
   }
 }

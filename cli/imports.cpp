@@ -87,7 +87,7 @@ void read_in_child(const fs::path& file, const std::function<void()>& read) {
     write_all(answer, message);
     return kFailedInChild;
   };
-  const auto [message, status] =
+  const auto [message, status, late] =
       run_copy(read_and_tell, {kSeconds + size_of(file) / kBytesPerSecond,
                                virtual_memory() + kMemory + kMemoryPerByte * size_of(file)});
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;

@@ -20,7 +20,7 @@ std::optional<training::ReplicaResult> train_isolated(const training::TrainingJo
                      {"options", to_json(one)},
                      {"parent", static_cast<std::int64_t>(getpid())}};
   bool stopped = false;
-  const auto [answer, status] =
+  const auto [answer, status, late] =
       run_program("/proc/self/exe", {"neutra", "train-isolated"}, request.dump(), [&](pid_t child) {
         if (stopped || !job.stop || !job.stop->load()) return;
         stopped = true;

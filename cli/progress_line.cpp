@@ -8,11 +8,11 @@
 #include <cmath>
 #include <condition_variable>
 #include <cstdio>
-#include <cstdlib>
 #include <mutex>
 #include <thread>
 #include <vector>
 
+#include "base/environment.h"
 #include "base/printable.h"
 #include "base/text_layout.h"
 #include "cli/texts.h"
@@ -28,11 +28,6 @@ constexpr auto kFrame = std::chrono::milliseconds(200);
 constexpr auto kHeartbeat = std::chrono::seconds(10), kLaterHeartbeat = std::chrono::seconds(60);
 constexpr auto kEarly = std::chrono::seconds(120);  ///< until then the first, then the other
 constexpr const char* kErase = "\r\033[K";
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
 
 int columns_of(const std::string& text) { return static_cast<int>(text_columns(text)); }
 

@@ -1,8 +1,7 @@
 #include "cli/trainers.h"
 
-#include <cstdlib>
-
 #include "base/cores.h"
+#include "base/environment.h"
 #include "base/error.h"
 #include "cli/ranks.h"
 #include "cli/stopping.h"
@@ -17,8 +16,8 @@ std::filesystem::path data_folder(const Arguments& arguments) {
       throw input_error(describe("data-dir", "", folder.string(), "a folder"));
     return folder;
   }
-  const char* shared = std::getenv("NEUTRA_SHARED");
-  return shared && *shared ? std::filesystem::path(shared) / "data" : "../shared/data";
+  const std::string shared = environment("NEUTRA_SHARED");
+  return shared.empty() ? "../shared/data" : std::filesystem::path(shared) / "data";
 }
 
 std::vector<std::filesystem::path> data_path(const Arguments& arguments,
@@ -29,10 +28,11 @@ std::vector<std::filesystem::path> data_path(const Arguments& arguments,
   path.push_back(data_folder(arguments));
   path.push_back("/usr/share/datasets");  // where Debian's dataset-* packages install
   // What Keras has fetched: its utils/data_utils.py: get_file().
-  if (const char* keras = std::getenv("KERAS_HOME"); keras && *keras)
+  if (const std::string keras = environment("KERAS_HOME"); !keras.empty()) {
     path.push_back(std::filesystem::path(keras) / "datasets");
-  else if (const char* home = std::getenv("HOME"); home && *home)
+  } else if (const std::string home = environment("HOME"); !home.empty()) {
     path.push_back(std::filesystem::path(home) / ".keras" / "datasets");
+  }
   return path;
 }
 

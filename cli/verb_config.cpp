@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/words.h"
 #include "cli/texts.h"
@@ -90,8 +90,9 @@ Settings settings_about(const Arguments& arguments) {
   if (arguments.positional.size() > 1) result.verb = arguments.positional[1];
   if (arguments.has("config")) result.file = arguments.text("config");
   const Arguments configured = configured_options(about, result.file);
-  if (const char* variable = std::getenv("NEUTRA_CONFIG"); !result.file && variable && *variable)
-    result.file = variable;
+  if (const std::string file = environment("NEUTRA_CONFIG"); !result.file && !file.empty()) {
+    result.file = file;
+  }
   for (const Option& option : options_of(about)) {
     if (only_on_command_line(option.name)) continue;
     const bool has = configured.has(option.name), flag = option.type == OptionType::kFlag;

@@ -1,6 +1,7 @@
 #include <ctime>
 #include <filesystem>
 
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/words.h"
@@ -14,8 +15,9 @@ namespace {
 /// Today; SOURCE_DATE_EPOCH (reproducible-builds.org) names another day.
 std::string date() {
   std::time_t time = std::time(nullptr);
-  if (const char* given = std::getenv("SOURCE_DATE_EPOCH"); given != nullptr && *given != '\0')
-    time = static_cast<std::time_t>(std::strtoll(given, nullptr, 10));
+  if (const std::string given = environment("SOURCE_DATE_EPOCH"); !given.empty()) {
+    time = static_cast<std::time_t>(std::strtoll(given.c_str(), nullptr, 10));
+  }
   char text[32];
   std::tm utc{};
   gmtime_r(&time, &utc);

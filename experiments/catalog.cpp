@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
 #include <system_error>
 #include <utility>
 
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/json_section.h"
 #include "base/numbers.h"
@@ -328,14 +328,12 @@ std::string match(const std::vector<std::string>& ids, const std::string& word) 
 }  // namespace
 
 fs::path resource_directory() {
-  if (const char* folder = std::getenv("NEUTRA_RESOURCES"); folder != nullptr && *folder != '\0') {
+  if (const std::string folder = environment("NEUTRA_RESOURCES"); !folder.empty()) {
     if (fs::exists(fs::path(folder) / "index.json")) return folder;
     throw input_error(
         describe("", "NEUTRA_RESOURCES", folder, "a folder with neutra's index.json"));
   }
-  std::error_code error;
-  const fs::path executable = fs::read_symlink("/proc/self/exe", error);
-  const fs::path folder = executable.parent_path().parent_path() / "share" / "neutra";
+  const fs::path folder = own_program().parent_path().parent_path() / "share" / "neutra";
   if (fs::exists(folder / "index.json")) return fs::canonical(folder);
   throw failure("the bundled subjects and faults are not in " + folder.string() +
                 "; name their folder in NEUTRA_RESOURCES");

@@ -3,9 +3,9 @@
 #include <dlfcn.h>
 #include <link.h>
 
-#include <cstdlib>
 #include <optional>
 
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/module.h"
 #include "base/module_build.h"
@@ -45,8 +45,8 @@ std::vector<MpiFamily> likely_families() {
 class Library {
  public:
   Library() {
-    if (const char* named = std::getenv(kVariable); named != nullptr && *named != '\0') {
-      try_library(named, {});
+    if (const std::string named = environment(kVariable); !named.empty()) {
+      try_library(named.c_str(), {});
     } else {
       for (const MpiFamily family : likely_families()) try_family(family_facts(family));
     }

@@ -1,7 +1,6 @@
 #include "training/isa.h"
 
-#include <cstdlib>
-
+#include "base/environment.h"
 #include "base/error.h"
 
 namespace neutra::training {
@@ -20,9 +19,8 @@ bool supports(InstructionSet isa) {
 }
 
 std::optional<InstructionSet> wanted_instruction_set() {
-  const char* wanted = std::getenv("NEUTRA_ISA");
-  if (wanted == nullptr || *wanted == '\0') return std::nullopt;
-  const std::string word = wanted;
+  const std::string word = environment("NEUTRA_ISA");
+  if (word.empty()) return std::nullopt;
   if (word != "avx2" && word != "avx512") {
     throw usage_error("NEUTRA_ISA: found " + word + "; allowed: avx2, avx512");
   }

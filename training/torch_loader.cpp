@@ -2,14 +2,12 @@
 
 #include <dlfcn.h>
 
-#include <cfenv>
-#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <string_view>
 
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/module.h"
 #include "base/module_build.h"
@@ -26,18 +24,18 @@ TorchProblem absent() { return {"LibTorch is not installed; " NEUTRA_TORCH_HINT,
 /// LibTorch's library: in the folder $NEUTRA_TORCH, else in the folder of the build, else by its
 /// name for the system. Throws TorchProblem where it is not to be.
 fs::path torch_file() {
-  const char* folder = std::getenv("NEUTRA_TORCH");
-  if (folder == nullptr || *folder == '\0') {
+  const std::string folder = environment("NEUTRA_TORCH");
+  if (folder.empty()) {
     const fs::path file = fs::path(NEUTRA_TORCH_FOLDER) / NEUTRA_TORCH_LIBRARY;
     if (file.has_parent_path() && !fs::exists(file)) throw absent();
     return file;
   }
-  if (std::string_view(folder) == "none") {
+  if (folder == "none") {
     throw TorchProblem{"NEUTRA_TORCH=none leaves LibTorch out", true};
   }
   const fs::path file = fs::path(folder) / "libtorch_cpu.so";
   if (!fs::exists(file)) {
-    throw failure("NEUTRA_TORCH: found " + std::string(folder) +
+    throw failure("NEUTRA_TORCH: found " + folder +
                   ", without libtorch_cpu.so; allowed: the folder torch/lib of an installed torch, "
                   "or none");
   }
@@ -46,12 +44,7 @@ fs::path torch_file() {
 
 void* open_torch() {
   const fs::path file = torch_file();
-  // It makes tables when it is loaded, perhaps by a thread that flushes denormals.
-  std::fenv_t environment;
-  std::fegetenv(&environment);
-  std::fesetenv(FE_DFL_ENV);
-  void* torch = dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);
-  std::fesetenv(&environment);
+  void* const torch = open_library(file);
   if (torch != nullptr) return torch;
   const std::string reason = dlerror();  // names what isn't found: LibTorch, or what it needs
   if (!file.has_parent_path() && reason.starts_with(file.string() + ": cannot open")) {

@@ -3,8 +3,6 @@
 #include <link.h>
 #include <sys/wait.h>
 
-#include <chrono>
-#include <csignal>
 #include <cstring>
 #include <exception>
 #include <filesystem>
@@ -51,9 +49,6 @@ std::string_view to_string(State state) {
 }
 
 Trial tried(const std::function<std::string()>& work) {
-  using Clock = std::chrono::steady_clock;
-  const auto deadline = Clock::now() + std::chrono::seconds(kPatienceSeconds);
-  bool late = false;
   const auto answer_with = [&](int to) {
     std::string text;
     bool done = true;
@@ -66,11 +61,8 @@ Trial tried(const std::function<std::string()>& work) {
     write_all(to, text);
     return done ? 0 : 1;
   };
-  const auto [text, status] = run_copy(answer_with, {kPatienceSeconds}, [&](pid_t child) {
-    if (late || Clock::now() < deadline) return;
-    late = true;
-    ::kill(child, SIGKILL);
-  });
+  const auto [text, status, late] =
+      run_copy(answer_with, {.seconds = kPatienceSeconds, .patience = kPatienceSeconds});
   if (late) return {{}, "no answer in " + std::to_string(kPatienceSeconds) + " seconds", true};
   if (WIFSIGNALED(status)) {
     return {
@@ -87,11 +79,6 @@ std::string loaded_library(std::string_view beginning) {
   LibrarySearch search{beginning, ""};
   ::dl_iterate_phdr(compare_library, &search);
   return search.found;
-}
-
-std::string own_file() {
-  std::error_code ignored;
-  return fs::read_symlink("/proc/self/exe", ignored).string();
 }
 
 }  // namespace neutra::cli::doctor

@@ -33,6 +33,9 @@ struct Check {
 };
 using Checks = std::vector<Check>;
 
+/// The hint for what is broken.
+inline constexpr const char* kInstallAgain = "install neutra again";
+
 /// What came of something that may crash or hang.
 struct Trial {
   std::optional<std::string> answer;  ///< what it returned; nothing: it failed
@@ -44,8 +47,6 @@ Trial tried(const std::function<std::string()>& work);
 
 /// The file of a library that this process has loaded whose name begins so ("libhdf5"); "": none.
 std::string loaded_library(std::string_view beginning);
-/// The file that this process runs.
-std::string own_file();
 
 // Of the machine.
 

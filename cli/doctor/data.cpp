@@ -1,11 +1,11 @@
 // Data sets of the bundled programs.
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <set>
 
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/words.h"
 #include "cli/doctor/check.h"
@@ -65,8 +65,7 @@ Check data_set_check(const std::string& name, const DataSet& set, const fs::path
   for (const auto& [file, place] : set.files) {
     if (place.found.empty()) missing.push_back(file);
   }
-  const std::string again =
-      is_bundled(set) ? "install neutra again" : "get it again from " + first.source;
+  const std::string again = is_bundled(set) ? kInstallAgain : "get it again from " + first.source;
   if (!missing.empty() && is_bundled(set)) {
     return {title, State::kBroken, "no file " + some(missing) + ", " + uses, again};
   }
@@ -97,16 +96,14 @@ Check data_set_check(const std::string& name, const DataSet& set, const fs::path
 /// The folder that is named for data sets, if it is one.
 Check folder_check(const Arguments& arguments) {
   const char* hint = "name a folder that is there, or none: its data sets are looked for elsewhere";
-  const char* shared = std::getenv("NEUTRA_SHARED");
+  const std::string shared = environment("NEUTRA_SHARED");
   try {
     const fs::path folder = data_folder(arguments);
     std::error_code ignored;
     if (fs::is_directory(folder, ignored)) return {"data folder", State::kOk, folder.string()};
-    if (shared != nullptr && *shared != '\0') {
-      return {
-          "data folder", State::kWrong,
-          std::string("NEUTRA_SHARED: found ") + shared + "; allowed: a folder with a folder data",
-          hint};
+    if (!shared.empty()) {
+      return {"data folder", State::kWrong,
+              "NEUTRA_SHARED: found " + shared + "; allowed: a folder with a folder data", hint};
     }
     return {"data folder", State::kOk, "none is named by --data-dir or NEUTRA_DATA_DIR"};
   } catch (const Error& error) {

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "base/environment.h"
 #include "cli/build_info.h"
 #include "cli/doctor/check.h"
 
@@ -40,7 +41,7 @@ const Document kDocuments[] = {
 /// puts manual pages and completions there, in a folder above.
 std::vector<fs::path> share_folders() {
   std::vector<fs::path> folders;
-  for (fs::path folder = fs::path(own_file()).parent_path(); folder.has_relative_path();) {
+  for (fs::path folder = own_program().parent_path(); folder.has_relative_path();) {
     folder = folder.parent_path();
     folders.push_back(folder / "share");
   }
@@ -54,7 +55,7 @@ Check document_check(const Document& document, const std::vector<fs::path>& shar
       const fs::path file = share / name;
       if (!fs::is_regular_file(file, error)) continue;
       if (fs::file_size(file, error) > 0) return {document.name, State::kOk, file.string()};
-      return {document.name, State::kBroken, file.string() + " is empty", "install neutra again"};
+      return {document.name, State::kBroken, file.string() + " is empty", kInstallAgain};
     }
   }
   return {document.name, State::kMissing,
@@ -66,7 +67,7 @@ Check document_check(const Document& document, const std::vector<fs::path>& shar
 Check command_check() {
   return {"command", State::kOk,
           std::string("neutra ") + version() + " (" + git_commit() + "), " + compiler() + ", " +
-              own_file()};
+              own_program().string()};
 }
 
 Checks document_checks() {

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/module.h"
 #include "base/strings.h"
@@ -67,7 +67,6 @@ constexpr const char* kWithoutTorch =
     "the fused back end goes on; it trains no recurrent layers, no embeddings and nothing else "
     "that "
     "it does not know";
-constexpr const char* kInstallAgain = "install neutra again";
 
 /// A torch_problem(), whose text ends with what to do.
 Check torch_problem_check(const std::string& problem, bool absent) {
@@ -177,11 +176,11 @@ Check mpi_check() {
                 "; modules: " + modules};
   }
   if (told.at("broken")) return {"mpi", State::kBroken, problem, kInstallAgain};
-  const char* named = std::getenv("NEUTRA_MPI");
-  const bool wrong = named != nullptr && *named != '\0';
+  const std::string named = environment("NEUTRA_MPI");
+  const bool wrong = !named.empty();
   const std::string detail = problem + "; modules: " + (modules.empty() ? "none" : modules);
   return {"mpi", wrong ? State::kWrong : State::kMissing,
-          wrong ? "NEUTRA_MPI: found " + std::string(named) + "; " + detail : detail, kOneMachine};
+          wrong ? "NEUTRA_MPI: found " + named + "; " + detail : detail, kOneMachine};
 }
 
 }  // namespace neutra::cli::doctor

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "base/cores.h"
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/parse_number.h"
@@ -172,7 +173,7 @@ Check memory_check() {
 Check clock_check() {
   const std::string now = utc_now();
   std::error_code error;
-  const auto made = fs::last_write_time(own_file(), error);
+  const auto made = fs::last_write_time(own_program(), error);
   // Clocks of machines differ by seconds; a day too early is a clock that was never set.
   if (!error && fs::file_time_type::clock::now() + std::chrono::hours(24) < made) {
     return {"clock", State::kWrong, "it says " + now + ", before the file of this command was made",

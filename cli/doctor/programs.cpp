@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "base/environment.h"
 #include "base/process.h"
 #include "base/strings.h"
 #include "cli/build_info.h"
@@ -74,7 +75,7 @@ Check program_check(const Program& program) {
 
 /// The Python that the command is a package of, else that in PATH.
 std::string python() {
-  for (fs::path folder = own_file(); folder.has_relative_path(); folder = folder.parent_path()) {
+  for (fs::path folder = own_program(); folder.has_relative_path(); folder = folder.parent_path()) {
     if (folder.filename() != "site-packages") continue;
     const fs::path beside = folder.parent_path().parent_path().parent_path() / "bin/python3";
     std::error_code ignored;

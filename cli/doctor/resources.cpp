@@ -1,13 +1,11 @@
 // The files that the command reads: subjects, faults and what else lies in share/neutra.
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <functional>
-#include <map>
-#include <set>
 
 #include "base/checked_json.h"
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/words.h"
@@ -21,7 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kFormat = "neutra-checksums";
-constexpr const char* kInstallAgain = "install neutra again";
 
 /// All files below a folder but checksums.json, relative to it, sorted.
 std::vector<std::string> files_below(const fs::path& folder) {
@@ -124,8 +121,7 @@ Checks resource_checks(std::vector<DataUse>& uses) {
   try {
     folder = experiments::resource_directory();
   } catch (const Error& error) {
-    const char* named = std::getenv("NEUTRA_RESOURCES");
-    const bool told = named != nullptr && *named != '\0';
+    const bool told = !environment("NEUTRA_RESOURCES").empty();
     return {{"bundled files", told ? State::kWrong : State::kBroken, one_line(error),
              told ? "unset NEUTRA_RESOURCES" : kInstallAgain}};
   }
