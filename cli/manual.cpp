@@ -178,6 +178,7 @@ std::string manual_page(const std::string& date) {
       {"NEUTRA_NAME", "the option --name, for every option: NEUTRA_DATA_DIR, NEUTRA_WORKERS, ..."},
       {"NEUTRA_RESOURCES", "folder of the bundled subjects, faults and data"},
       {"NEUTRA_SHARED", "data sets are in its folder data"},
+      {"NEUTRA_TORCH", "folder of another LibTorch (torch/lib of an installed torch), or none"},
       {"NO_COLOR", "not empty: no colours on terminals"}};
   for (const auto& [name, meaning] : variables)
     text += ".TP\n.B " + std::string(name) + "\n" + line(meaning);

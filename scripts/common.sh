@@ -1,11 +1,17 @@
 # Sourced by the other scripts: goes to the project's folder and defines their shared functions.
 
 set -euo pipefail
+called_in=$PWD
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 die() {
   echo "$(basename "$0"): $*" >&2
   exit 1
+}
+
+# from_caller PATH: absolute; relative ones are those of the folder that the script was called in.
+from_caller() {
+  if [[ $1 == /* ]]; then echo "$1"; else echo "$called_in/$1"; fi
 }
 
 # stage TITLE: a heading with the time since the script was started.
