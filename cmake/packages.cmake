@@ -70,16 +70,23 @@ else()
 endif()
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 
+# Debian's dnnl-config.cmake asks for OpenCL's development files, which the CPU engine doesn't need. The headers are those
+# that lie beside the library: pip's torch has some of another version.
+find_library(DNNL_LIBRARY dnnl REQUIRED)
+get_filename_component(dnnl_folder ${DNNL_LIBRARY} DIRECTORY)
+find_path(DNNL_INCLUDE_DIR dnnl.h PATHS ${dnnl_folder}/../include ${dnnl_folder}/../../include NO_DEFAULT_PATH REQUIRED)
+file(STRINGS ${DNNL_INCLUDE_DIR}/oneapi/dnnl/dnnl_version.h found REGEX "define DNNL_VERSION_MAJOR +2")
+if(NOT found)
+  message(FATAL_ERROR "${DNNL_LIBRARY}: found a oneDNN whose headers in ${DNNL_INCLUDE_DIR} are not of version 2; allowed: oneDNN 2")
+endif()
+add_library(neutra_dnnl INTERFACE)
+target_include_directories(neutra_dnnl SYSTEM INTERFACE ${DNNL_INCLUDE_DIR})
+target_link_libraries(neutra_dnnl INTERFACE ${DNNL_LIBRARY})
+
 if(NEUTRA_WITH_TORCH)
   include(cmake/torch.cmake)
-  # Debian's dnnl-config.cmake asks for OpenCL's development files, which the CPU engine doesn't need. The headers are those
-  # that lie beside the library: pip's torch has some of another version.
-  find_library(DNNL_LIBRARY dnnl REQUIRED)
-  get_filename_component(dnnl_folder ${DNNL_LIBRARY} DIRECTORY)
-  find_path(DNNL_INCLUDE_DIR dnnl.h PATHS ${dnnl_folder}/../include ${dnnl_folder}/../../include NO_DEFAULT_PATH REQUIRED)
-  add_library(neutra_dnnl INTERFACE)
-  target_include_directories(neutra_dnnl SYSTEM INTERFACE ${DNNL_INCLUDE_DIR})
-  target_link_libraries(neutra_dnnl INTERFACE ${DNNL_LIBRARY})
+else()
+  set(torch_version none)
 endif()
 
 # The headers of each MPI family, and its mpirun for the tests: of the MPI whose mpicc is found (-DMPI_HOME=FOLDER names
@@ -88,7 +95,7 @@ find_package(MPI QUIET COMPONENTS C)
 function(neutra_find_mpi family macro)
   set(own "")
   set(own_mpirun "")
-  if(MPI_C_FOUND)
+  if(MPI_C_FOUND AND EXISTS "${MPI_C_HEADER_DIR}/mpi.h")
     file(STRINGS ${MPI_C_HEADER_DIR}/mpi.h found REGEX "define +${macro}" LIMIT_COUNT 1)
     if(found)
       set(own ${MPI_C_HEADER_DIR})
