@@ -2,7 +2,6 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <clocale>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -53,12 +52,12 @@ Json json_of(const Versions& versions) {
 }
 
 std::string text_of(const Versions& versions) {
-  const bool absent = versions.problem && versions.problem->absent;
-  std::string text = std::string("neutra ") + version() + " (" + git_commit() + ")\nLibTorch " +
-                     (absent ? "none: " + versions.problem->text : versions.libraries.torch) +
-                     "\noneDNN " + versions.libraries.onednn + "\nHDF5 " + versions.libraries.hdf5 +
-                     "\nMPI: " + versions.mpi.value_or("none, searches run on one machine") +
-                     "\nBLAS route: " + versions.libraries.blas_route;
+  std::string text =
+      std::string("neutra ") + version() + " (" + git_commit() + ")\nLibTorch " +
+      (versions.problem ? "none: " + versions.problem->text() : versions.libraries.torch) +
+      "\noneDNN " + versions.libraries.onednn + "\nHDF5 " + versions.libraries.hdf5 +
+      "\nMPI: " + versions.mpi.value_or("none, searches run on one machine") +
+      "\nBLAS route: " + versions.libraries.blas_route;
   if (versions.problem) return text + "\n";
   char speed[48];
   std::snprintf(speed, sizeof speed, ", %.0f GFLOP/s (one core)\n", versions.libraries.gflops);
@@ -70,7 +69,7 @@ int print_version(bool as_json) {
   versions.libraries = training::library_versions(!versions.problem);
   if (versions.problem) versions.libraries.blas_route = "none without LibTorch";
   std::cout << (as_json ? to_text(json_of(versions)) : text_of(versions));
-  if (versions.problem && !versions.problem->absent) throw failure(versions.problem->text);
+  if (versions.problem && !versions.problem->left_out()) throw failure(versions.problem->text());
   return 0;
 }
 

@@ -85,14 +85,16 @@ bool join_ranks() {
   try {
     mpi = &search::open_mpi();
   } catch (const Error& error) {
-    if (launched->size.value_or(1) == 1) return true;
+    // Without a size, a first rank may be the only one; another is not.
+    if (launched->size.value_or(1) == 1 && launched->rank == 0) return true;
     std::string place;
     if (launched->rank > 0) {
       std::this_thread::sleep_for(kPatience);
       place = "rank " + std::to_string(launched->rank) + " on " + host_name() + ": ";
     }
-    throw failure(place + "started as " + std::to_string(*launched->size) + " MPI ranks, but " +
-                  error.what());
+    const std::string ranks =
+        launched->size ? std::to_string(*launched->size) + " MPI ranks" : "ranks of an MPI job";
+    throw failure(place + "started as " + ranks + ", but " + error.what());
   }
   catch_signals(false);
   g_job = mpi->begin();

@@ -6,6 +6,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/printable.h"
@@ -24,13 +25,9 @@ namespace fs = std::filesystem;
 /// The study's command for one fault, with every setting that decides its result.
 std::vector<std::string> study_command(const Arguments& arguments, const fs::path& file,
                                        const fs::path& folder, int workers) {
-  std::vector<std::string> command{fs::read_symlink("/proc/self/exe").string(),
-                                   "study",
-                                   fs::absolute(file).string(),
-                                   "--folder",
-                                   folder.string(),
-                                   "--searches-only",
-                                   "--quiet"};
+  std::vector<std::string> command{
+      own_program().string(), "study",  fs::absolute(file).string(), "--folder", folder.string(),
+      "--searches-only",      "--quiet"};
   if (arguments.flag("quick")) command.emplace_back("--quick");
   for (const char* name : {"backend", "memory", "reuse-epochs", "seed", "skip-dead"}) {
     if (!arguments.has(name)) continue;

@@ -1,7 +1,6 @@
 #include "search/mpi_module.h"
 
 #include <dlfcn.h>
-#include <link.h>
 
 #include <optional>
 
@@ -56,7 +55,8 @@ class Library {
   const fs::path& file() const { return file_; }
   bool broken() const { return broken_; }
   std::string problem() const {
-    const std::string found = "no MPI library can be used: " + join(problems_, "; ");
+    const std::string setting = environment(kVariable).empty() ? "" : std::string(kVariable) + ": ";
+    const std::string found = "no MPI library can be used: " + setting + join(problems_, "; ");
     if (broken_) return found;
     return found +
            "; to have one found: LD_LIBRARY_PATH with its folder (on clusters: module load), or " +
@@ -84,7 +84,11 @@ class Library {
     }
     const std::optional<MpiFamily> family = family_of(library);
     if (!family || (wanted && family != wanted)) {
-      problems_.push_back(std::string(name) + " is of another kind");
+      problems_.push_back(
+          std::string(name) + ": found " +
+          (family ? std::string("a library of ") + family_facts(*family).name
+                  : std::string("no MPI library of Open MPI or MPICH")) +
+          (wanted ? std::string("; looked for ") + family_facts(*wanted).name : ""));
       dlclose(library);
       return;
     }
@@ -99,14 +103,17 @@ class Library {
   }
 
   void open_module_for(void* library, const Family& family) {
-    link_map* map = nullptr;
-    if (dlinfo(library, RTLD_DI_LINKMAP, &map) == 0) file_ = map->l_name;
+    file_ = library_file(library);
     const fs::path module = module_file(family.module);
+    if (!fs::exists(module)) {
+      problems_.push_back(std::string("this neutra was built without ") + family.module);
+      return;
+    }
     try {
       functions_ = static_cast<const MpiFunctions*>(
           open_module(module, family.module, "neutra_mpi_functions", kModuleBuild));
     } catch (const Error& error) {
-      broken_ = fs::exists(module);
+      broken_ = true;
       problems_.emplace_back(error.what());
     }
   }

@@ -72,7 +72,7 @@ std::string library_fingerprint() {
   const std::string onednn = "oneDNN " + dnnl_version_text() + " isa " +
                              std::to_string(static_cast<int>(dnnl_get_effective_cpu_isa()));
   if (const std::optional<TorchProblem>& problem = torch_problem()) {
-    if (!problem->absent) warn_once(problem->text);
+    if (!problem->left_out()) warn_once(problem->text());
     return "no torch, " + onednn;
   }
   const TorchFunctions& functions = torch_functions();

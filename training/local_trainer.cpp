@@ -401,7 +401,7 @@ class Local final : public LocalTrainer {
     const bool chosen = options_.backend == Backend::kEager || !prepared.fused_refusal;
     throw failure(
         (chosen ? "" : "a program needs the eager back end (" + *prepared.fused_refusal + "): ") +
-        problem->text + (chosen ? "" : "; --backend fused leaves such programs out"));
+        problem->text() + (chosen ? "" : "; --backend fused leaves such programs out"));
   }
 
   void require_backend(const Prepared& prepared) const {

@@ -30,8 +30,17 @@ struct TorchFunctions {
 
 /// Why LibTorch can't be used.
 struct TorchProblem {
-  std::string text;     ///< a line for the user: what is wrong and how to mend it
-  bool absent = false;  ///< not installed, which only matters to a program that needs it
+  enum class Kind {
+    kLeftOut,  ///< not installed or not wanted, which only matters to a program that needs it
+    kUnfit,    ///< a LibTorch that does not work or is of another version, or a wrong setting
+    kBroken    ///< the module that belongs to neutra is damaged
+  };
+  Kind kind;
+  std::string what;    ///< what was found
+  std::string advice;  ///< how to mend it; may be empty
+  bool left_out() const { return kind == Kind::kLeftOut; }
+  /// Both, as a line.
+  std::string text() const { return advice.empty() ? what : what + "; " + advice; }
 };
 /// Nothing where LibTorch can be used. Loads it; that warns on stderr where its products go to a
 /// slow BLAS.

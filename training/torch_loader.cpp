@@ -6,11 +6,13 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/environment.h"
 #include "base/error.h"
 #include "base/module.h"
 #include "base/module_build.h"
+#include "base/strings.h"
 #include "training/libraries.h"
 #include "training/on_torch.h"
 
@@ -19,74 +21,86 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TorchProblem absent() { return {"LibTorch is not installed; " NEUTRA_TORCH_HINT, true}; }
-
-/// LibTorch's library: in the folder $NEUTRA_TORCH, else in the folder of the build, else by its
-/// name for the system. Throws TorchProblem where it is not to be.
-fs::path torch_file() {
-  const std::string folder = environment("NEUTRA_TORCH");
-  if (folder.empty()) {
-    const fs::path file = fs::path(NEUTRA_TORCH_FOLDER) / NEUTRA_TORCH_LIBRARY;
-    if (file.has_parent_path() && !fs::exists(file)) throw absent();
-    return file;
-  }
-  if (folder == "none") {
-    throw TorchProblem{"NEUTRA_TORCH=none leaves LibTorch out", true};
-  }
-  const fs::path file = fs::path(folder) / "libtorch_cpu.so";
-  if (!fs::exists(file)) {
-    throw failure("NEUTRA_TORCH: found " + folder +
-                  ", without libtorch_cpu.so; allowed: the folder torch/lib of an installed torch, "
-                  "or none");
-  }
-  return file;
-}
-
-void* open_torch() {
-  const fs::path file = torch_file();
-  void* const torch = open_library(file);
-  if (torch != nullptr) return torch;
-  const std::string reason = dlerror();  // names what isn't found: LibTorch, or what it needs
-  if (!file.has_parent_path() && reason.starts_with(file.string() + ": cannot open")) {
-    throw absent();
-  }
-  throw failure("LibTorch can't be loaded: " + reason);
-}
+using Kind = TorchProblem::Kind;
 
 /// Releases with the same two numbers have the same classes.
 std::string minor_version(const std::string& version) {
   return version.substr(0, version.find('.', version.find('.') + 1));
 }
 
-void require_fitting(void* torch) {
-  void* const show = dlsym(torch, "_ZN2at11show_configB5cxx11Ev");
-  std::string version = "of before 2.7 (with C++ classes of before GCC 5)", file;
-  if (show != nullptr) {
-    version = torch_facts(reinterpret_cast<std::string (*)()>(show)()).version;
-    Dl_info info{};
-    if (dladdr(show, &info) != 0) file = std::string(" in ") + info.dli_fname;
-  }
+/// Nothing where `torch` is of the version that the module was built for.
+std::optional<TorchProblem> misfit(void* torch) {
+  const auto show =
+      reinterpret_cast<std::string (*)()>(dlsym(torch, "_ZN2at11show_configB5cxx11Ev"));
+  const std::string version = show == nullptr ? "of before 2.7 (with C++ classes of before GCC 5)"
+                                              : torch_facts(show()).version;
   const std::string wanted = minor_version(NEUTRA_TORCH_VERSION);
-  if (minor_version(version) == wanted) return;
-  throw failure("LibTorch " + version + file + " doesn't fit, the eager back end is built for " +
-                wanted + "; " NEUTRA_TORCH_HINT);
+  if (minor_version(version) == wanted) return {};
+  return TorchProblem{Kind::kUnfit,
+                      "LibTorch " + version + " in " + library_file(torch).string() +
+                          " doesn't fit, the eager back end is built for " + wanted,
+                      NEUTRA_TORCH_HINT};
 }
 
-const TorchFunctions* open_functions() {
+/// Opens LibTorch's library: in the folder $NEUTRA_TORCH, else in the folder of the build, else by
+/// its name for the system.
+std::optional<TorchProblem> open_torch() {
+  const std::string folder = environment("NEUTRA_TORCH");
+  if (folder == "none")
+    return TorchProblem{Kind::kLeftOut, "NEUTRA_TORCH=none leaves LibTorch out", ""};
+  fs::path file = fs::path(folder.empty() ? NEUTRA_TORCH_FOLDER : folder) / NEUTRA_TORCH_LIBRARY;
+  if (!folder.empty() && !fs::exists(file)) file.replace_filename("libtorch_cpu.so");  // pip's
+  if (!folder.empty() && !fs::exists(file)) {
+    return TorchProblem{Kind::kUnfit,
+                        "NEUTRA_TORCH: found " + folder +
+                            ", without libtorch_cpu.so; allowed: the folder of LibTorch's "
+                            "libraries (torch/lib of an installed "
+                            "torch), or none",
+                        ""};
+  }
+  if (file.has_parent_path() && !fs::exists(file)) {
+    return TorchProblem{Kind::kLeftOut, "LibTorch is not installed: found no " + file.string(),
+                        NEUTRA_TORCH_HINT};
+  }
+  void* const torch = open_library(file);
+  if (torch != nullptr) return misfit(torch);
+  const std::string reason = dlerror();  // names what isn't found: LibTorch, or what it needs
+  if (!file.has_parent_path() && reason.starts_with(file.string() + ": cannot open")) {
+    return TorchProblem{Kind::kLeftOut,
+                        "LibTorch is not installed: the system has no " + file.string(),
+                        NEUTRA_TORCH_HINT};
+  }
+  return TorchProblem{Kind::kUnfit, "LibTorch can't be loaded: " + reason, NEUTRA_TORCH_HINT};
+}
+
+/// Opens LibTorch and the module, whose functions become `functions`.
+std::optional<TorchProblem> open_both(const TorchFunctions*& functions) {
+  if (std::string_view(NEUTRA_TORCH_LIBRARY).empty()) {
+    return TorchProblem{Kind::kLeftOut, "this neutra was built without the eager back end", ""};
+  }
   const fs::path module = module_file("neutra_torch.so");
   if (!fs::exists(module)) {
-    throw TorchProblem{"this installation has no eager back end: found no " + module.string(),
-                       true};
+    return TorchProblem{Kind::kLeftOut,
+                        "this installation has no eager back end: found no " + module.string(), ""};
   }
-  require_fitting(open_torch());
-  const auto* functions = static_cast<const TorchFunctions*>(
-      open_module(module, "LibTorch", "neutra_torch_functions", kModuleBuild));
+  if (std::optional<TorchProblem> problem = open_torch()) return problem;
+  try {
+    functions = static_cast<const TorchFunctions*>(
+        open_module(module, "the eager back end", "neutra_torch_functions", kModuleBuild));
+  } catch (const Error& error) {
+    // What LibTorch should have and does not is not the module's fault.
+    if (contains(error.what(), "undefined symbol")) {
+      return TorchProblem{Kind::kUnfit, error.what(), NEUTRA_TORCH_HINT};
+    }
+    return TorchProblem{Kind::kBroken, error.what(), ""};
+  }
   try {
     warn_of_slow_products(*functions);
   } catch (const std::exception& error) {
-    throw failure(std::string("LibTorch doesn't work: ") + error.what());
+    return TorchProblem{Kind::kUnfit, std::string("LibTorch doesn't work: ") + error.what(),
+                        NEUTRA_TORCH_HINT};
   }
-  return functions;
+  return {};
 }
 
 struct Loaded {
@@ -98,13 +112,7 @@ const Loaded& loaded() {
   static const Loaded kLoaded = [] {
     prepare_libraries();
     Loaded result;
-    try {
-      result.functions = open_functions();
-    } catch (const TorchProblem& problem) {
-      result.problem = problem;
-    } catch (const std::exception& error) {
-      result.problem = {error.what(), false};
-    }
+    result.problem = open_both(result.functions);
     return result;
   }();
   return kLoaded;
@@ -115,7 +123,7 @@ const Loaded& loaded() {
 const std::optional<TorchProblem>& torch_problem() { return loaded().problem; }
 
 const TorchFunctions& torch_functions() {
-  if (torch_problem()) throw failure(torch_problem()->text);
+  if (torch_problem()) throw failure(torch_problem()->text());
   return *loaded().functions;
 }
 

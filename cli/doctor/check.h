@@ -9,8 +9,8 @@
 #include "base/json.h"
 #include "cli/arguments.h"
 
-// What `neutra doctor` looks at. Each function here looks at one thing and says what it found; it
-// throws nothing that a damaged installation could make it throw but Error.
+// What `neutra doctor` looks at. Each function here looks at one thing and says what it found. What
+// it throws is reported as "can't be looked at".
 namespace neutra::cli::doctor {
 
 /// How a part is.

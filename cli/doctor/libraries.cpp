@@ -50,10 +50,23 @@ std::string damage_of(const fs::path& module) {
          " bytes; allowed: " + std::to_string(whole) + " at least, as it says itself";
 }
 
+/// The files of all modules, by name.
+std::vector<fs::path> modules_in(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("neutra_") && name.ends_with(".so")) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
 /// What LibTorch says of itself, as JSON.
 std::string ask_torch() {
   if (const std::optional<training::TorchProblem>& problem = training::torch_problem()) {
-    return Json{{"problem", problem->text}, {"absent", problem->absent}}.dump();
+    return Json{{"kind", problem->kind}, {"what", problem->what}, {"advice", problem->advice}}
+        .dump();
   }
   const training::LibraryVersions versions = training::library_versions(true);
   return Json{{"version", versions.torch},
@@ -64,18 +77,18 @@ std::string ask_torch() {
 }
 
 constexpr const char* kWithoutTorch =
-    "the fused back end goes on; it trains no recurrent layers, no embeddings and nothing else "
-    "that "
-    "it does not know";
+    "programs that the fused back end knows are still trained; recurrent layers, embeddings and "
+    "others are not";
 
-/// A torch_problem(), whose text ends with what to do.
-Check torch_problem_check(const std::string& problem, bool absent) {
-  if (contains(problem, kModule)) return {"torch", State::kBroken, problem, kInstallAgain};
-  const std::size_t advice = problem.rfind("; ");
-  return {"torch", absent ? State::kMissing : State::kWrong,
-          problem.substr(0, advice) + ": " + kWithoutTorch,
-          advice == problem.npos ? "install LibTorch; unset NEUTRA_TORCH if it is set"
-                                 : problem.substr(advice + 2)};
+/// A torch_problem().
+Check torch_problem_check(const Json& problem) {
+  using Kind = training::TorchProblem::Kind;
+  const Kind kind = problem.at("kind");
+  const std::string what = problem.at("what"), advice = problem.at("advice");
+  if (kind == Kind::kBroken) return {"torch", State::kBroken, what, kInstallAgain};
+  return {"torch", kind == Kind::kLeftOut ? State::kMissing : State::kWrong,
+          what + ": " + kWithoutTorch,
+          advice.empty() ? "install LibTorch; unset NEUTRA_TORCH if it is set" : advice};
 }
 
 constexpr const char* kOneMachine =
@@ -110,16 +123,10 @@ Check hdf5_check() {
 Check modules_check() {
   std::vector<std::string> names, damages;
   const fs::path folder = module_file(kModule).parent_path();
-  std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (!name.starts_with("neutra_") || entry.path().extension() != ".so") continue;
-    names.push_back(name);
-    if (const std::string damage = damage_of(entry.path()); !damage.empty()) {
-      damages.push_back(damage);
-    }
+  for (const fs::path& module : modules_in(folder)) {
+    names.push_back(module.filename().string());
+    if (const std::string damage = damage_of(module); !damage.empty()) damages.push_back(damage);
   }
-  std::sort(names.begin(), names.end());
   if (!damages.empty()) return {"modules", State::kBroken, join(damages, "; "), kInstallAgain};
   return {"modules", State::kOk,
           folder.string() + ": " + (names.empty() ? std::string("none") : join(names))};
@@ -145,9 +152,7 @@ Checks torch_checks() {
             unused};
   }
   const Json told = parse_json(*trial.answer, "the answer of a process");
-  if (told.contains("problem")) {
-    return {torch_problem_check(told.at("problem"), told.at("absent")), unused};
-  }
+  if (told.contains("kind")) return {torch_problem_check(told), unused};
   const std::string route = told.at("blas");
   char speed[32];
   std::snprintf(speed, sizeof speed, "%.0f", told.at("gflops").get<double>());
@@ -166,6 +171,12 @@ Checks torch_checks() {
 Check mpi_check() {
   const Trial trial = tried(ask_mpi);
   if (!trial.answer) {
+    for (const fs::path& module : modules_in(module_file(kModule).parent_path())) {
+      const std::string damage = damage_of(module);
+      if (contains(module.filename().string(), "_mpi_") && !damage.empty()) {
+        return {"mpi", State::kBroken, damage, kInstallAgain};
+      }
+    }
     return {"mpi", State::kWrong, "opening the MPI library: " + trial.problem, kOneMachine};
   }
   const Json told = parse_json(*trial.answer, "the answer of a process");
@@ -177,10 +188,8 @@ Check mpi_check() {
   }
   if (told.at("broken")) return {"mpi", State::kBroken, problem, kInstallAgain};
   const std::string named = environment("NEUTRA_MPI");
-  const bool wrong = !named.empty();
-  const std::string detail = problem + "; modules: " + (modules.empty() ? "none" : modules);
-  return {"mpi", wrong ? State::kWrong : State::kMissing,
-          wrong ? "NEUTRA_MPI: found " + named + "; " + detail : detail, kOneMachine};
+  return {"mpi", named.empty() ? State::kMissing : State::kWrong,
+          problem + "; modules: " + (modules.empty() ? "none" : modules), kOneMachine};
 }
 
 }  // namespace neutra::cli::doctor

@@ -20,7 +20,7 @@ set(search search D7 --budget-evaluations 3 --workers 1 --quiet)
 expect(${OTHER} 0 "warning: ${unfit}" ${search} --store other.h5)
 expect(${OTHER} 1 "${unfit}" train D7 --backend eager --replicas 1)
 expect(${OTHER} 1 "${unfit}" --version)
-expect(${OLD} 1 "LibTorch of before 2[.]7 .*doesn't fit, " --version)
+expect(${OLD} 1 "LibTorch of before 2[.]7 .* in ${OLD}/libtorch_cpu[.]so doesn't fit, " --version)
 expect(${FOLDER}/nowhere 1 "NEUTRA_TORCH: found ${FOLDER}/nowhere, without libtorch_cpu[.]so; allowed: " --version)
 
 expect(none 0 "LibTorch none: NEUTRA_TORCH=none leaves LibTorch out\n.*BLAS route: none" --version)
