@@ -102,7 +102,7 @@ Checks looked_at(const Arguments& arguments) {
   look("bundled files", [&] { return doctor::resource_checks(uses); });
   look("data folder", [&] { return doctor::data_checks(uses, arguments); });
   look("documentation", doctor::document_checks);
-  look("dot", doctor::program_checks);
+  look("programs", doctor::program_checks);
   look_once("temporary folder", doctor::temporary_folder_check);
   look_once("store", doctor::store_check);
   return checks;
@@ -130,9 +130,8 @@ Verb doctor_verb() {
                       .formats = {"text", "json"},
                       .own = {{.name = "write-checksums",
                                .argument = "FOLDER",
-                               .help = "for who makes a package: write FOLDER/checksums.json, "
-                                       "which doctor compares the files of FOLDER with where it "
-                                       "is share/neutra; nothing is looked at"}}},
+                               .help = "for packagers: write FOLDER/checksums.json, against which "
+                                       "doctor checks the files of share/neutra; check nothing"}}},
           .description =
               "Looks at each part that neutra consists of or can use, at the machine and at the "
               "folders that it writes to, and\n"

@@ -14,23 +14,27 @@ install(FILES python/examples/repair_network.py DESTINATION ${CMAKE_INSTALL_DOCD
         COMPONENT documentation)
 
 # What the command says of itself: completions where the shells look for them, manual pages. It is asked when it is installed.
-set(command_texts ${PROJECT_BINARY_DIR}/command_texts)
 install(CODE "
-  file(REMOVE_RECURSE \"${command_texts}\")
-  file(MAKE_DIRECTORY \"${command_texts}\")
-  foreach(text bash:neutra zsh:_neutra fish:neutra.fish)
-    string(REPLACE \":\" \";\" text \"\${text}\")
-    list(GET text 0 shell)
-    list(GET text 1 name)
-    execute_process(COMMAND \"$<TARGET_FILE:neutra>\" completion \${shell} -o \"${command_texts}/\${name}\"
-                    COMMAND_ERROR_IS_FATAL ANY)
-  endforeach()
-  execute_process(COMMAND \"$<TARGET_FILE:neutra>\" man -o \"${command_texts}/man\" COMMAND_ERROR_IS_FATAL ANY)"
+  set(root \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\")
+  function(write_text file)
+    get_filename_component(folder \"\${root}/\${file}\" DIRECTORY)
+    file(MAKE_DIRECTORY \"\${folder}\")
+    execute_process(COMMAND \"$<TARGET_FILE:neutra>\" \${ARGN} -o \"\${root}/\${file}\" COMMAND_ERROR_IS_FATAL ANY)
+  endfunction()
+  write_text(${CMAKE_INSTALL_DATADIR}/bash-completion/completions/neutra completion bash)
+  write_text(${CMAKE_INSTALL_DATADIR}/zsh/site-functions/_neutra completion zsh)
+  write_text(${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d/neutra.fish completion fish)
+  write_text(${CMAKE_INSTALL_MANDIR}/man1 man)
+  file(GLOB texts RELATIVE \"\${root}\"
+    \"\${root}/${CMAKE_INSTALL_DATADIR}/bash-completion/completions/neutra\"
+    \"\${root}/${CMAKE_INSTALL_DATADIR}/zsh/site-functions/_neutra\"
+    \"\${root}/${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d/neutra.fish\"
+    \"\${root}/${CMAKE_INSTALL_MANDIR}/man1/neutra*.1\")
+  foreach(text \${texts})
+    file(CHMOD \"\${root}/\${text}\" PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
+    list(APPEND CMAKE_INSTALL_MANIFEST_FILES \"\${CMAKE_INSTALL_PREFIX}/\${text}\")
+  endforeach()"
   COMPONENT command)
-install(FILES ${command_texts}/neutra DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT command)
-install(FILES ${command_texts}/_neutra DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT command)
-install(FILES ${command_texts}/neutra.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT command)
-install(DIRECTORY ${command_texts}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT command)
 
 # Digests of the bundled files, which neutra doctor compares. Last: of the files as they were installed.
 install(CODE "

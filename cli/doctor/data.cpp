@@ -121,18 +121,24 @@ Checks data_checks(const std::vector<DataUse>& uses, const Arguments& arguments)
   if (uses.empty()) return checks;  // nothing bundled can be read, which has been said
   const training::SearchPath path = data_path(named, {});
   const fs::path folder = fs::weakly_canonical(fs::absolute(data_folder(named)));
-  std::size_t whole = 0;
+  std::size_t whole = 0, bundled = 0;
   for (const auto& [name, set] : data_sets(uses, path)) {
     const Check check = data_set_check(name, set, folder, path);
+    if (is_bundled(set)) ++bundled;
     if (is_bundled(set) && check.state == State::kOk) {
       ++whole;
     } else {
       checks.push_back(check);
     }
   }
-  checks.push_back({"bundled data", State::kOk,
-                    std::to_string(whole) + " data sets in " +
-                        (experiments::resource_directory() / "data").string() + " are whole"});
+  const std::string where =
+      " data sets in " + (experiments::resource_directory() / "data").string();
+  checks.push_back(
+      whole == bundled
+          ? Check{"bundled data", State::kOk, "all " + std::to_string(whole) + where + " are whole"}
+          : Check{"bundled data", State::kBroken,
+                  std::to_string(whole) + " of " + std::to_string(bundled) + where + " are whole",
+                  kInstallAgain});
   return checks;
 }
 

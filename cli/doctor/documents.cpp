@@ -1,6 +1,7 @@
 // The command itself, and what it says of itself where it is installed.
 
 #include <filesystem>
+#include <string_view>
 
 #include "base/environment.h"
 #include "cli/build_info.h"
@@ -37,14 +38,17 @@ const Document kDocuments[] = {
      {"fish/vendor_completions.d/neutra.fish"},
      "neutra completion fish | source in ~/.config/fish/config.fish"}};
 
-/// Where the share/ of this installation may be: beside the folder of the command and, as a wheel
-/// puts manual pages and completions there, in a folder above.
+/// Where the share/ of this installation may be: beside the folder of the command. A wheel puts
+/// manual pages and completions into that of its environment.
 std::vector<fs::path> share_folders() {
-  std::vector<fs::path> folders;
-  for (fs::path folder = own_program().parent_path(); folder.has_relative_path();) {
+  fs::path folder = own_program().parent_path().parent_path();
+  std::vector<fs::path> folders{folder / "share"};
+  if (folder.filename() != "_native") return folders;
+  std::error_code ignored;
+  do {
     folder = folder.parent_path();
-    folders.push_back(folder / "share");
-  }
+  } while (folder.has_relative_path() && !fs::exists(folder / "bin", ignored));
+  folders.push_back(folder / "share");
   return folders;
 }
 
@@ -58,7 +62,10 @@ Check document_check(const Document& document, const std::vector<fs::path>& shar
       return {document.name, State::kBroken, file.string() + " is empty", kInstallAgain};
     }
   }
-  return {document.name, State::kMissing,
+  // Packages may leave the documentation out, as wheels do.
+  const bool left_out = std::string_view(document.files.front()).starts_with("doc/") &&
+                        !fs::exists(shares.front() / "doc/neutra", error);
+  return {document.name, left_out ? State::kNote : State::kMissing,
           "no file " + (shares.front() / document.files.front()).string(), document.hint};
 }
 

@@ -3,6 +3,7 @@
 #include <sys/statvfs.h>
 
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 
 #include "base/error.h"
@@ -93,8 +94,8 @@ Check store_check() {
     }
     if (const double seconds = ahead(store); std::abs(seconds) > kSameTime) {
       return {"store", State::kNote,
-              detail + "; its clock is " + std::to_string(static_cast<long>(seconds)) +
-                  " seconds ahead of this machine's",
+              detail + "; its clock is " + std::to_string(std::lround(std::abs(seconds))) +
+                  " seconds " + (seconds > 0 ? "ahead of" : "behind") + " this machine's",
               "set one of the clocks: times in neutra status are wrong by that much"};
     }
     return {"store", State::kOk, detail};

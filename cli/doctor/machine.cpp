@@ -116,7 +116,7 @@ Check processor_check() {
   } catch (const Error& error) {
     ::unsetenv("NEUTRA_ISA");
     return {"processor", State::kWrong,
-            detail + ". " + error.what() + ". Nothing can be trained so",
+            detail + ". " + error.what() + "; nothing can be trained with it",
             avx2 ? std::string("unset NEUTRA_ISA, or set it to avx2") + (avx512 ? " or avx512" : "")
                  : "unset NEUTRA_ISA"};
   }

@@ -86,7 +86,7 @@ std::string python() {
 
 Check python_check() {
   const char* hint =
-      "pip install the wheel, which has both, or ./python of the sources "
+      "install the wheel, Debian's python3-neutra, or ./python of the sources "
       "(docs/howto/use_from_python.md)";
   const ProcessResult result =
       called({python(), "-c", "import neutra; print(neutra.__version__, neutra.__path__[0])"});

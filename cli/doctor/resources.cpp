@@ -72,8 +72,10 @@ Check files_check(const fs::path& folder) {
   const fs::path list = folder / kChecksumsFile;
   std::error_code ignored;
   const bool listed = fs::exists(list, ignored);
+  std::size_t count = files.size();
   if (listed) {
     const Json digests = read_checked_json(list, kFormat).at("files");
+    count = digests.size();
     for (const auto& [name, digest] : digests.items()) {
       if (!fs::exists(folder / name, ignored)) {
         wrong.push_back(name + " is gone");
@@ -101,7 +103,7 @@ Check files_check(const fs::path& folder) {
             kInstallAgain};
   }
   return {"bundled files", State::kOk,
-          folder.string() + ": " + std::to_string(files.size()) + " files, " +
+          folder.string() + ": " + std::to_string(count) + " files, " +
               (listed ? "all as they were installed"
                       : "without checksums.json, which an installation has")};
 }

@@ -86,7 +86,7 @@ class Doctor(unittest.TestCase):
         self.assertIn(ran.returncode, (0, 1), ran.stderr)
         return ran.returncode, {check["name"]: check for check in json.loads(ran.stdout)["checks"]}
 
-    def assert_named(self, found, name, state, *words, status=None):
+    def assert_named(self, found, name, state, *words):
         """There is a check of that name with that state; its line has the words and says what to do."""
         code, checks = found
         self.assertIn(name, checks)
@@ -96,7 +96,7 @@ class Doctor(unittest.TestCase):
         for word in words:
             self.assertIn(str(word), check["detail"])
         self.assertNotEqual(check["hint"], "", check)
-        self.assertEqual(code, (state == "broken") if status is None else status, checks)
+        self.assertEqual(code, state == "broken", checks)
 
     def module(self, name):
         found = [*self.prefix.glob(f"lib*/neutra/{name}"), *self.prefix.glob(f"lib/*/neutra/{name}")]
@@ -115,6 +115,14 @@ class Doctor(unittest.TestCase):
         self.assertIn("as they were installed", checks["bundled files"]["detail"])
         self.assertEqual([check for check in checks.values() if check["state"] == "broken"], [])
 
+    def test_installed_without_documentation(self):
+        folder = self.share.parent / "doc"
+        folder.rename(self.folder / "doc")
+        try:
+            self.assert_named(self.doctor(), "documentation", "note", folder)
+        finally:
+            (self.folder / "doc").rename(folder)
+
     def test_no_module_for_torch(self):
         file = self.module("neutra_torch.so")
         with Changed(file, gone):
@@ -131,7 +139,7 @@ class Doctor(unittest.TestCase):
         file = self.module("neutra_torch.so")
         # Code that isn't there any more: the command dies of it where it calls it.
         with Changed(file, lambda content: content[:4096] + bytes(len(content) - 4096)):
-            self.assert_named(self.doctor(), "torch", "broken", file)
+            self.assert_named(self.doctor(), "torch", "broken", file, "died")
 
     def test_a_module_of_another_build(self):
         file = self.module("neutra_torch.so")
@@ -157,7 +165,9 @@ class Doctor(unittest.TestCase):
         family = "openmpi" if "Open MPI" in found["detail"].split(",")[0] else "mpich"
         file = self.module(f"neutra_mpi_{family}.so")
         with Changed(file, half):
-            self.assert_named(self.doctor(), "modules", "broken", file)
+            found = self.doctor()
+            self.assert_named(found, "modules", "broken", file)
+            self.assert_named(found, "mpi", "broken", file)
 
     def test_a_fault_that_was_cut(self):
         with Changed(self.share / "faults/D7.json", half) as file:
@@ -184,7 +194,9 @@ class Doctor(unittest.TestCase):
 
     def test_bundled_data_that_were_cut(self):
         with Changed(self.share / "data/iris.h5", half) as file:
-            self.assert_named(self.doctor(), "data iris.h5", "broken", file, "needed by")
+            found = self.doctor()
+            self.assert_named(found, "data iris.h5", "broken", file, "needed by")
+            self.assert_named(found, "bundled data", "broken", " of ")
 
     def test_a_data_set_that_is_not_here(self):
         found = self.doctor()

@@ -1,5 +1,5 @@
 # Installs BUILD into PREFIX, changes a title there, and expects the installed command to show it: so it reads what was
-# installed, not the source tree.
+# installed, not the source tree. FAMILIES: of MPI, that the build has modules for.
 
 function(run)
   execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${PREFIX} RESULT_VARIABLE result OUTPUT_VARIABLE output
@@ -34,12 +34,17 @@ file(WRITE ${module} "")
 foreach(arguments --version "train;D7;--backend;eager;--replicas;1")
   execute_process(COMMAND ${PREFIX}/bin/neutra ${arguments} RESULT_VARIABLE result OUTPUT_VARIABLE output
                   ERROR_VARIABLE error)
-  if(NOT result EQUAL 1 OR NOT error MATCHES "LibTorch can't be loaded: .*neutra_torch.so")
+  if(NOT result EQUAL 1 OR NOT error MATCHES "the eager back end can't be loaded: .*neutra_torch.so")
     message(FATAL_ERROR "exit ${result} without its module: ${error}")
   endif()
 endforeach()
 
 file(GLOB modules ${PREFIX}/lib*/neutra/neutra_mpi_*.so ${PREFIX}/lib/*/neutra/neutra_mpi_*.so)
+list(LENGTH modules count)
+list(LENGTH FAMILIES expected)
+if(NOT count EQUAL expected)
+  message(FATAL_ERROR "installed modules for MPI: found '${modules}'; allowed: one for each of '${FAMILIES}'")
+endif()
 foreach(module IN LISTS modules)
   execute_process(COMMAND ldd ${module} OUTPUT_VARIABLE libraries)
   if(NOT libraries MATCHES "libc\\.so" OR libraries MATCHES "libmpi")
