@@ -5,7 +5,9 @@
 # Mounts are those of this process alone and end with it.
 if [[ -z ${NEUTRA_OWN_MOUNTS:-} ]]; then
   (( $(id -u) == 0 )) || die "a bare root is made by root only"
-  NEUTRA_OWN_MOUNTS=1 exec unshare --mount --propagation private "$0" "$@"
+  script=$PWD/scripts/$(basename "$0")
+  cd "$called_in"
+  NEUTRA_OWN_MOUNTS=1 exec unshare --mount --propagation private "$script" "$@"
 fi
 
 # make_bare_root FOLDER: with the package lists of this machine's Debian mirror.
@@ -24,10 +26,10 @@ make_bare_root() {
   in_root "$root" apt-get update -qq
 }
 
-# in_root FOLDER COMMAND...: with nothing of this environment.
+# in_root FOLDER COMMAND...: with nothing of this environment, nor of its input.
 in_root() {
   chroot "$1" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
-    DEBIAN_FRONTEND=noninteractive "${@:2}"
+    DEBIAN_FRONTEND=noninteractive "${@:2}" </dev/null
 }
 
 # as_user FOLDER COMMAND...: likewise as an ordinary user, in the home folder.

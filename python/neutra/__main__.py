@@ -7,16 +7,18 @@ from .bundled import bundled_command, environment
 
 
 def main() -> None:
-    bundled = bundled_command()
-    if bundled:
-        os.execve(bundled, ["neutra", *sys.argv[1:]], environment())
-    from .command import NeutraError, find_command
+    command = bundled_command()
+    if command is None:
+        from .command import NeutraError, find_command
 
+        try:
+            command = find_command()
+        except NeutraError as error:
+            sys.exit(f"neutra: error: {error}")
     try:
-        command = find_command()
-    except NeutraError as error:
-        sys.exit(f"neutra: error: {error}")
-    os.execv(command, ["neutra", *sys.argv[1:]])
+        os.execve(command, ["neutra", *sys.argv[1:]], environment())
+    except OSError as error:
+        sys.exit(f"neutra: error: {command} can't be started: {error.strerror}")
 
 
 if __name__ == "__main__":

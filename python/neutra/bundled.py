@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 
-COMMAND = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_native", "bin", "neutra")
+NATIVE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_native")
+COMMAND = os.path.join(NATIVE, "bin", "neutra")
+#: The release of torch ("2.15") that the eager back end inside is built for; no file: it isn't inside.
+TORCH = os.path.join(NATIVE, "torch")
 
 
 def bundled_command() -> str | None:
@@ -13,13 +16,16 @@ def bundled_command() -> str | None:
 
 
 def environment() -> dict[str, str]:
-    """What it is started with: NEUTRA_TORCH says where LibTorch is, which belongs to Python's torch."""
+    """What it is started with: NEUTRA_TORCH says where LibTorch is, in Python's torch if that is of the release
+    that the eager back end is built for."""
     variables = dict(os.environ)
-    if "NEUTRA_TORCH" not in variables:
+    if "NEUTRA_TORCH" not in variables and os.path.exists(TORCH):
+        import importlib.metadata
         import importlib.util
 
+        with open(TORCH, encoding="ascii") as file:
+            release = file.read().strip()
         found = importlib.util.find_spec("torch")  # doesn't import it
-        folder = os.path.join(os.path.dirname(found.origin), "lib") if found and found.origin else ""
-        if os.path.isdir(folder):
-            variables["NEUTRA_TORCH"] = folder
+        if found and found.origin and importlib.metadata.version("torch").startswith(release + "."):
+            variables["NEUTRA_TORCH"] = os.path.join(os.path.dirname(found.origin), "lib")
     return variables

@@ -36,7 +36,15 @@ def test_the_bundled_command_comes_before_the_path(command: Path, monkeypatch: p
 def test_it_learns_where_torch_is(command: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "torch" / "lib").mkdir(parents=True)
     (tmp_path / "torch" / "__init__.py").write_text("raise ImportError('only its folder is asked for')\n")
+    (tmp_path / "torch-2.15.1.dist-info").mkdir()
+    (tmp_path / "torch-2.15.1.dist-info" / "METADATA").write_text("Name: torch\nVersion: 2.15.1+cpu\n")
     monkeypatch.syspath_prepend(tmp_path)
+    release = tmp_path / "release"
+    monkeypatch.setattr(bundled, "TORCH", str(release))
+    assert "NEUTRA_TORCH" not in bundled.environment()  # the eager back end isn't inside
+    release.write_text("2.1\n")
+    assert "NEUTRA_TORCH" not in bundled.environment()
+    release.write_text("2.15\n")
     assert bundled.environment()["NEUTRA_TORCH"] == str(tmp_path / "torch" / "lib")
     monkeypatch.setenv("NEUTRA_TORCH", "elsewhere")
     assert bundled.environment()["NEUTRA_TORCH"] == "elsewhere"
