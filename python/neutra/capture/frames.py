@@ -55,9 +55,11 @@ def place_of(frame: FrameType) -> Place | None:
     return Place(os.path.abspath(file), line, _column(file, line, start), end_line, _column(file, end_line, end))
 
 
-def user_frames(depth: int = 1) -> list[Frame]:
-    """The user's frames, from the innermost outward, beginning `depth` calls above this one."""
+def stack(depth: int = 1) -> tuple[list[Frame], list[str]]:
+    """The user's frames, from the innermost outward, beginning `depth` calls above this one; and the names of the
+    functions that stand between here and the first of them, from the outermost inward."""
     found: list[Frame] = []
+    through: list[str] = []
     frame: FrameType | None = sys._getframe(depth)
     while frame is not None:
         file = frame.f_code.co_filename
@@ -65,8 +67,15 @@ def user_frames(depth: int = 1) -> list[Frame]:
             name = file if file.startswith("<") else os.path.abspath(file)
             place = place_of(frame)
             found.append(Frame(name, frame.f_lineno, frame.f_code.co_name, place and place._replace(file=name)))
+        elif not found and not file.startswith(_OWN):
+            through.insert(0, frame.f_code.co_name)
         frame = frame.f_back
-    return found
+    return found, through
+
+
+def user_frames(depth: int = 1) -> list[Frame]:
+    """The user's frames alone."""
+    return stack(depth + 1)[0]
 
 
 def first(frames: list[Frame]) -> Frame | None:

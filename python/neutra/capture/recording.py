@@ -1,18 +1,28 @@
 """What recorders make of a script: a program, its data, and the calls that made each part of it.
 
 No framework is imported here. A recorder (keras_recorder, torch_recorder) has a table HOOKS: name of a module ->
-function(session, module), which runner calls once the script has imported that module. The function wraps what it must,
+function(session, log, module), which runner calls once the script has imported that module. The function wraps what it must,
 fills a Recording at the first training step and hands it to the Session. fault_file writes it; sources.source_map finds
 the places in the text.
 """
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 #: Bytes of data that are kept where --max-data says nothing.
 DEFAULT_MAX_DATA = 1 << 30
+
+
+_HERE = os.path.join(os.getcwd(), "")
+
+
+def shown_file(file: str) -> str:
+    """A file's name for people: relative where it lies below the folder in which capture was started."""
+    return file.removeprefix(_HERE)
 
 
 class Place(NamedTuple):
@@ -26,7 +36,7 @@ class Place(NamedTuple):
     end_column: int
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}"
+        return f"{shown_file(self.file)}:{self.line}"
 
 
 class Frame(NamedTuple):
@@ -39,7 +49,7 @@ class Frame(NamedTuple):
     place: Place | None = None
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}"
+        return f"{shown_file(self.file)}:{self.line}"
 
 
 class NotCaptured(Exception):
@@ -97,44 +107,91 @@ class Recording:
 
 @dataclass
 class Options:
-    """What the user asked for: `run` trains to the end, `max_data` is in bytes, `weights` keeps the initial weights."""
+    """What the user asked for: `run` trains to the end, `max_data` is in bytes, `weights` keeps the initial weights,
+    `leave_out` notes what changes the training and no program holds, instead of refusing it."""
 
     run: bool = False
     max_data: int = DEFAULT_MAX_DATA
     weights: bool = False
+    leave_out: bool = False
 
 
 class Session:
-    """One capture: its options and what the recorders found, in the order of the script."""
+    """One capture: its options and what the recorders found, in the order of the script.
+
+    A process that the script forks trains as if alone: what it trains is only named.
+    """
 
     def __init__(self, options: Options):
         self.options = options
         self.recordings: list[Recording] = []
         self.refusals: list[NotCaptured] = []
         self.random_seeds: list[Frame] = []
+        self.children: list[str] = []
+        self._owner = os.getpid()
+        self._at_end: list[Callable[[], None]] = []
+        self._file: int | None = None
 
     @property
     def done(self) -> bool:
         """A training was recorded or refused: further ones are only noted."""
         return bool(self.recordings or self.refusals)
 
+    def is_child(self, place: Frame | None) -> bool:
+        """Is this a process that the script has forked? Then recorders do nothing. `place` is where it trains."""
+        if os.getpid() == self._owner:
+            return False
+        if self._file is not None:
+            os.write(self._file, f"{place or 'somewhere'}\n".encode())
+        return True
+
     def captured(self, recording: Recording) -> None:
         """A recorder has a training; its script is about to take the first step. Raises EndOfCapture unless the script
         is to run to its end."""
-        recording.random_seeds = list(self.random_seeds)
+        recording.random_seeds = self.random_seeds
         self.recordings.append(recording)
+        self.stop()
+
+    def refused(self, *errors: NotCaptured) -> None:
+        """A training that no program can hold, for these reasons. Raises EndOfCapture unless the script is to run to
+        its end."""
+        self.refusals.extend(errors)
+        self.stop()
+
+    def stop(self) -> None:
+        """Raises EndOfCapture unless the script is to run to its end: also where the script caught the first one."""
         if not self.options.run:
             raise EndOfCapture
 
-    def refused(self, error: NotCaptured) -> None:
-        """A training that no program can hold. Raises EndOfCapture unless the script is to run to its end."""
-        self.refusals.append(error)
-        if not self.options.run:
-            raise EndOfCapture from error
-
     def again(self, what: str, frame: Frame | None) -> None:
         """A further training of the script, which isn't captured: noted with the first one."""
-        text = f"{frame}: {what} again; captured is the first training alone" if frame else f"{what} again"
+        text = f"{frame}: {what} again" if frame else f"{what} again"
         for recording in self.recordings[:1]:
-            if text not in recording.notes:
-                recording.notes.append(text)
+            note = f"{text}: captured is the first training alone"
+            if note not in recording.notes:
+                recording.notes.append(note)
+
+    def at_end(self, function: Callable[[], None]) -> None:
+        """Has a function called once the script has ended, when nothing it draws or reads can change the script."""
+        self._at_end.append(function)
+
+    def end(self) -> None:
+        """Calls what waits for the end of the script. What cannot be captured after all becomes a refusal."""
+        while self._at_end:
+            try:
+                self._at_end.pop(0)()
+            except NotCaptured as error:
+                self.refusals.append(error)
+                self.recordings.clear()
+
+    def watch_children(self, file: int | None) -> None:
+        """Where forked processes write the places at which they train: an open file."""
+        self._file = file
+
+    def read_children(self) -> None:
+        """Reads those places."""
+        if self._file is not None:
+            os.lseek(self._file, 0, os.SEEK_SET)
+            text = os.read(self._file, 1 << 16).decode()
+            self.children = list(dict.fromkeys(text.splitlines()))
+            self._file = None

@@ -1,0 +1,215 @@
+"""Writes what was captured: the fault file, its data and weights beside it, and where everything is written."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib
+import json
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from .recording import Frame, NotCaptured, Recording
+
+#: Does the fault file hold its section `script`? While the command refuses it, it lies beside it: NAME.script.json.
+SCRIPT_IN_FAULT_FILE = False
+
+
+@dataclass
+class Written:
+    """The files that were written, by what they hold, and what the command says of the program."""
+
+    files: dict[str, str] = field(default_factory=dict)
+    document: dict[str, Any] = field(default_factory=dict)
+
+
+def digest(path: str) -> str:
+    """SHA-256 of a file."""
+    found = hashlib.sha256()
+    with open(path, "rb") as file:
+        while block := file.read(1 << 20):
+            found.update(block)
+    return found.hexdigest()
+
+
+@contextlib.contextmanager
+def replacing(path: str) -> Iterator[str]:
+    """A new file that takes the place of `path` at the end; after an exception nothing has changed."""
+    new = f"{path}.new"
+    try:
+        yield new
+        os.replace(new, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(new)
+        raise
+
+
+def stem_of(path: str) -> str:
+    """The name of a fault file without .json."""
+    return path[: -len(".json")] if path.endswith(".json") else path
+
+
+def write(recording: Recording, path: str, script: str, arguments: list[str]) -> Written:
+    """Writes the fault file `path` and the files beside it: NAME.data.npz, NAME.weights.h5, NAME.script.json. Raises
+    NotCaptured where they can't be written, and where the command refuses the program, with the user's lines."""
+    path = os.path.abspath(path)
+    stem = stem_of(path)
+    written = Written({"fault": path})
+    try:
+        with contextlib.ExitStack() as files:
+            data = files.enter_context(replacing(f"{stem}.data.npz"))
+            _write_data(recording, data)
+            written.files["data"] = f"{stem}.data.npz"
+            if recording.weights:
+                weights = files.enter_context(replacing(f"{stem}.weights.h5"))
+                _write_weights(recording, weights)
+                written.files["weights"] = f"{stem}.weights.h5"
+            section = script_section(recording, script, arguments, os.path.dirname(path))
+            section["data"] = {"file": os.path.basename(f"{stem}.data.npz"), "sha256": digest(data)}
+            if recording.weights:
+                section["weights"] = {"file": os.path.basename(f"{stem}.weights.h5"), "sha256": digest(weights)}
+            written.document = fault_document(recording, stem, script)
+            checked = json.loads(json.dumps(written.document))
+            checked["program"]["data"]["arguments"]["file"] = data
+            _check(checked, f"{path}.check", recording)
+            if SCRIPT_IN_FAULT_FILE:
+                written.document["script"] = section
+            else:
+                beside = files.enter_context(replacing(f"{stem}.script.json"))
+                _write_json({"format": "neutra-script", "version": 1, "script": section}, beside)
+                written.files["script"] = f"{stem}.script.json"
+            _write_json(written.document, files.enter_context(replacing(path)))
+    except OSError as error:
+        raise NotCaptured(f"{error.filename or path}: {error.strerror}; allowed: a file that can be written") from None
+    return written
+
+
+def fault_document(recording: Recording, stem: str, script: str) -> dict[str, Any]:
+    """The fault: the captured program is the buggy one, and no fix is known."""
+    program = dict(recording.program)
+    data = {"source": "npz", "arguments": {"file": os.path.basename(f"{stem}.data.npz")}}
+    if any(_has_nan(array) for array in recording.arrays.values()):
+        data["arguments"]["allow_nan"] = True  # type: ignore[index]
+    program["data"] = {**data, **program.get("data", {})}
+    name = re.sub(r"[^A-Za-z0-9_.-]", "_", os.path.basename(stem))
+    return {
+        "format": "neutra-fault",
+        "version": 1,
+        "id": name,
+        "title": os.path.basename(script),
+        "source": f"{os.path.basename(script)}, captured with {recording.framework}",
+        "origin": "real",
+        "program": program,
+    }
+
+
+def script_section(recording: Recording, script: str, arguments: list[str], folder: str) -> dict[str, Any]:
+    """The section `script`: the user's files with digests, notes, and the places of all values."""
+    places = [_relative(place, folder) for place in _places(recording)]
+    files = {frame.file for site in recording.sites for frame in site.frames if os.path.isfile(frame.file)}
+    if os.path.isfile(script):
+        files.add(os.path.abspath(script))
+    return {
+        "file": relative(os.path.abspath(script), folder),
+        "arguments": list(arguments),
+        "framework": recording.framework,
+        "files": [{"file": relative(file, folder), "sha256": digest(file)} for file in sorted(files)],
+        "notes": list(recording.notes),
+        "seeds": [f"{relative(seed.file, folder)}:{seed.line}" for seed in recording.random_seeds],
+        "places": places,
+    }
+
+
+def relative(file: str, folder: str) -> str:
+    """A file's name relative to the fault file's folder where it lies in it or below, else absolute."""
+    inside = os.path.join(folder, "")
+    return file[len(inside) :] if file.startswith(inside) else file
+
+
+def _relative(place: dict[str, Any], folder: str) -> dict[str, Any]:
+    return {**place, "file": relative(place["file"], folder)} if "file" in place else place
+
+
+def _places(recording: Recording) -> list[dict[str, Any]]:
+    """What sources.source_map finds. Without it, which needs LibCST, the lines of the calls."""
+    try:
+        module = importlib.import_module("..sources.source_map", __package__)
+    except ImportError:
+        return [
+            {"path": site.path, "file": site.frames[0].file, "line": site.frames[0].line, "kind": "call"}
+            for site in recording.sites
+            if site.frames
+        ]
+    found: list[dict[str, Any]] = module.places(recording)
+    return found
+
+
+def _has_nan(array: Any) -> bool:
+    import numpy
+
+    return array.dtype.kind == "f" and not bool(numpy.isfinite(array).all())
+
+
+def _write_json(document: dict[str, Any], path: str) -> None:
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(document, file, indent=2, ensure_ascii=False)
+        file.write("\n")
+
+
+def _write_data(recording: Recording, path: str) -> None:
+    import numpy
+
+    with open(path, "wb") as file:
+        numpy.savez(file, **recording.arrays)
+
+
+def _write_weights(recording: Recording, path: str) -> None:
+    """As save_weights of Keras 2 does, which `neutra evaluate --weights` reads."""
+    import h5py
+
+    layers: dict[int, list[tuple[str, Any]]] = {}
+    for layer, name, array in recording.weights or []:
+        layers.setdefault(layer, []).append((name, array))
+    with h5py.File(path, "w") as file:
+        file.attrs["layer_names"] = [f"layer_{layer}".encode() for layer in layers]
+        file.attrs["backend"] = b"tensorflow"
+        file.attrs["keras_version"] = b"2.15.0"
+        for layer, arrays in layers.items():
+            group = file.create_group(f"layer_{layer}")
+            names = [f"layer_{layer}/{index}_{name}:0" for index, (name, _) in enumerate(arrays)]
+            group.attrs["weight_names"] = [name.encode() for name in names]
+            for name, (_, array) in zip(names, arrays):
+                group.create_dataset(name, data=array)
+
+
+def _check(document: dict[str, Any], path: str, recording: Recording) -> None:
+    """Has the command read the fault with its data: what it refuses is refused here, with the user's lines."""
+    from ..command import NeutraError, run
+    from .keras_sites import frame_at
+
+    try:
+        _write_json(document, path)
+        found = run("show", path)
+    except NeutraError as error:
+        lines = []
+        for line in error.message.replace(f"{path}: ", "").splitlines():
+            pointer = re.search(r"/(?:model|compile|fit|data)\S*?(?=[:\s]|$)", line)
+            frame = frame_at(recording.sites, pointer.group()) if pointer else None
+            lines.append(f"{frame}: {line}" if frame else line)
+        raise NotCaptured("\n".join(lines)) from None
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+    for warning in found.get("warnings", []):
+        frame = frame_at(recording.sites, warning.get("path", ""))
+        text = warning["text"]
+        recording.notes.append(f"{frame}: {text}" if frame else text)
+
+
+def message_of(frame: Frame | None, text: str) -> str:
+    """A line about a place."""
+    return f"{frame}: {text}" if frame else text

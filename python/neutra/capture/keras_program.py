@@ -1,0 +1,220 @@
+"""What Keras says of a training, as JSON: the model, and the options that `neutra import --training` takes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+from .calls import Call, CallLog
+from .keras_callbacks import Acting, read_callbacks
+from .recording import Frame, NotCaptured
+
+_PACKAGES = ("keras", "tf_keras", "tensorflow")
+
+
+@dataclass
+class Training:
+    """A training as Keras has it: `model` as to_json() stores it, `options` for the import, what the callbacks come to,
+    notes, and problems: what no program holds."""
+
+    model: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+    acting: Acting = field(default_factory=Acting)
+    notes: list[str] = field(default_factory=list)
+    problems: list[NotCaptured] = field(default_factory=list)
+
+
+def is_keras(value: Any) -> bool:
+    """Is this an object, a class or a function of Keras itself?"""
+    owner = value if hasattr(value, "__module__") and callable(value) else type(value)
+    return str(getattr(owner, "__module__", "")).split(".")[0] in _PACKAGES
+
+
+def read_training(
+    keras: ModuleType, model: Any, compiled: Call | None, fit: Call, log: CallLog, steps: int | None
+) -> Training:
+    """Reads a model that is about to be trained. `steps` are the batches of an epoch, where they are known."""
+    found = Training()
+    frame = fit.frame
+    _check_model(keras, model, found, frame)
+    if not found.problems:
+        _model(model, found, frame)
+    arguments = compiled.arguments if compiled else stored_arguments(model)
+    place = (compiled.frame if compiled else None) or frame
+    rate = _optimizer(keras, model, found, log, place, steps)
+    _compile(arguments, found, place)
+    given = fit.arguments
+    epochs = int(given.get("epochs") or 1)
+    found.acting = read_callbacks(given.get("callbacks"), log, frame, rate, epochs)
+    found.problems += found.acting.problems
+    found.notes += found.acting.notes
+    _fit(given, found, frame)
+    return found
+
+
+def _check_model(keras: ModuleType, model: Any, found: Training, frame: Frame | None) -> None:
+    kinds = tuple(kind for kind in (keras.Sequential, _functional(keras)) if kind)
+    name = type(model).__name__
+    if not isinstance(model, kinds):
+        found.problems.append(
+            NotCaptured(f"found {name}, a subclassed model; allowed: Sequential and functional models", frame)
+        )
+        return
+    for method in ("call", "train_step", "compute_loss"):
+        function = getattr(type(model), method, None)
+        if function is not None and not is_keras(function):
+            found.problems.append(NotCaptured(f"found {name} with a {method} of its own; allowed: Keras's", frame))
+
+
+def _functional(keras: ModuleType) -> type | None:
+    """The class of functional models, which is public in Keras 3 and the base of Sequential in Keras 2."""
+    for each in keras.Sequential.__mro__:
+        if each.__name__ == "Functional":
+            return each  # type: ignore[no-any-return]
+    models = getattr(keras, "models", None)
+    for holder in (models, keras):
+        if isinstance(getattr(holder, "Functional", None), type):
+            return holder.Functional  # type: ignore[union-attr,no-any-return]
+    return None
+
+
+def _model(model: Any, found: Training, frame: Frame | None) -> None:
+    try:
+        found.model = json.loads(model.to_json())
+    except Exception as error:  # what a layer's get_config or Keras raises
+        found.problems.append(
+            NotCaptured(f"found a model that Keras can't store: {error}; allowed: Keras's layers", frame)
+        )
+        return
+    found.model.pop("compile_config", None)
+    found.model.pop("registered_name", None)
+    # A class of one's own without code of its own in training is what it derives from.
+    kinds = [each.__name__ for each in type(model).__mro__]
+    found.model["class_name"] = "Sequential" if "Sequential" in kinds else "Functional"
+    found.model["module"] = "keras"
+
+
+def stored_arguments(model: Any) -> dict[str, Any]:
+    """What compile was given, as far as the model still has it: for a model that was compiled before capture began."""
+    metrics = getattr(getattr(model, "compiled_metrics", None), "_user_metrics", None)
+    config = getattr(model, "_compile_config", None)
+    kept = getattr(config, "config", None) or {}
+    if metrics is None:
+        metrics = kept.get("metrics")
+    return {"loss": kept.get("loss", getattr(model, "loss", None)), "metrics": metrics}
+
+
+def word_of(value: Any) -> Any:
+    """A loss or metric as the import takes it: a word, or {class_name, config} of Keras's own; None for one's own."""
+    if value is None or isinstance(value, str):
+        return value
+    if not is_keras(value):
+        return None
+    if hasattr(value, "get_config"):
+        return {"class_name": type(value).__name__, "config": jsonable(value.get_config())}
+    return getattr(value, "__name__", None)
+
+
+def jsonable(value: Any) -> Any:
+    """A config as JSON has it: numbers and arrays of NumPy as Python's, what is no value by its name."""
+    if isinstance(value, dict):
+        return {str(key): jsonable(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [jsonable(each) for each in value]
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if hasattr(value, "numpy"):
+        return value.numpy().tolist()
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if hasattr(value, "get_config"):
+        return {"class_name": type(value).__name__, "config": jsonable(value.get_config())}
+    return getattr(value, "__name__", str(value))
+
+
+def _optimizer(
+    keras: ModuleType, model: Any, found: Training, log: CallLog, place: Frame | None, steps: int | None
+) -> float | None:
+    """Adds the optimiser with the settings that it has now. Its learning rate, where that is a number."""
+    optimizer = getattr(model, "optimizer", None)
+    if optimizer is None:
+        found.problems.append(NotCaptured("found a model that is not compiled; allowed: compile before fit", place))
+        return None
+    call = log.of(optimizer)
+    place = (call.frame if call else None) or place
+    if not is_keras(type(optimizer)):
+        name = type(optimizer).__name__
+        found.problems.append(NotCaptured(f"found {name}, an optimiser of your own; allowed: Keras's", place))
+        return None
+    config = jsonable(optimizer.get_config())
+    if isinstance(config.get("learning_rate"), dict):
+        schedule = config["learning_rate"]
+        config["learning_rate"] = _staircase(schedule, found, steps) or schedule
+    found.options["optimizer"] = {"class_name": type(optimizer).__name__, "config": config}
+    rate = config.get("learning_rate")
+    return float(rate) if isinstance(rate, (int, float)) else None
+
+
+def _staircase(schedule: dict[str, Any], found: Training, steps: int | None) -> float | None:
+    """The first rate of an ExponentialDecay whose stairs are epochs: fit.schedule has it."""
+    config = schedule.get("config", {})
+    if schedule.get("class_name") != "ExponentialDecay" or not config.get("staircase") or steps is None:
+        return None
+    if config.get("decay_steps") != steps or not 0 < config.get("decay_rate", 0) <= 1:
+        return None
+    found.options.setdefault("fit", {})["schedule"] = {"decay_rate": config["decay_rate"], "every": "epoch"}
+    return float(config["initial_learning_rate"])
+
+
+def _compile(arguments: dict[str, Any], found: Training, place: Frame | None) -> None:
+    loss = arguments.get("loss")
+    while isinstance(loss, (list, tuple, dict)) and len(loss) == 1:
+        loss = next(iter(loss.values())) if isinstance(loss, dict) else loss[0]
+    word = word_of(loss)
+    if word is None or isinstance(loss, (list, tuple, dict)):
+        name = getattr(loss, "__name__", type(loss).__name__)
+        kind = "no loss" if loss is None else f"the loss {name}, of your own"
+        kind = f"{len(loss)} losses" if isinstance(loss, (list, tuple, dict)) else kind
+        found.problems.append(NotCaptured(f"found {kind}; allowed: one loss of Keras's", place))
+    else:
+        found.options["loss"] = word
+    found.options["metrics"] = []
+    for metric in _flat(arguments.get("metrics")):
+        word = word_of(metric)
+        if word is None:
+            name = getattr(metric, "__name__", type(metric).__name__)
+            found.notes.append(f"{place}: the metric {name}, of your own, is left out; metrics change no training")
+        else:
+            found.options["metrics"].append(word)
+    for name in ("loss_weights", "weighted_metrics"):
+        value = jsonable(arguments.get(name))
+        if value:
+            found.options.setdefault("compile", {})[name] = value
+
+
+def _flat(metrics: Any) -> list[Any]:
+    """The metrics of the one output."""
+    if isinstance(metrics, dict):
+        return [each for value in metrics.values() for each in _flat(value)]
+    if isinstance(metrics, (list, tuple)):
+        return [each for value in metrics for each in _flat(value)]
+    return [] if metrics is None else [metrics]
+
+
+def _fit(given: dict[str, Any], found: Training, frame: Frame | None) -> None:
+    """What fit says beside its data."""
+    if given.get("initial_epoch"):
+        found.problems.append(NotCaptured(f"found initial_epoch = {given['initial_epoch']}; allowed: 0", frame))
+    fit = found.options.setdefault("fit", {})
+    if given.get("class_weight"):
+        weights = given["class_weight"]
+        fit["class_weight"] = {str(int(name)): float(value) for name, value in dict(weights).items()}
+    if found.acting.callbacks:
+        fit["callbacks"] = found.acting.callbacks
+    if found.acting.schedule:
+        fit["schedule"] = found.acting.schedule
+    optimizer = found.options.get("optimizer")
+    if found.acting.first_rate is not None and optimizer:
+        optimizer["config"]["learning_rate"] = found.acting.first_rate

@@ -1,0 +1,154 @@
+"""The calls behind each part of a program that Keras's model, compile and fit make."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+from .calls import Call, CallLog
+from .keras_program import Training
+from .recording import Frame, Site
+
+#: Arguments of Keras that programs have under another name.
+ALIASES = {
+    "alpha": "alpha",
+    "batch_shape": "batch_input_shape",
+    "input_dim": "batch_input_shape",
+    "input_shape": "batch_input_shape",
+    "lr": "learning_rate",
+    "negative_slope": "alpha",
+    "shape": "batch_input_shape",
+}
+_INPUTS = ("input_shape", "input_dim", "batch_input_shape")
+
+
+def flat_layers(model: Any) -> list[Any]:
+    """The layers of a model in their order, those of models in it in their place."""
+    layers = list(getattr(model, "_layers", None) or []) or list(model.layers)
+    listed = {id(layer) for layer in layers}
+    layers += [layer for layer in model.layers if id(layer) not in listed]
+    found: list[Any] = []
+    for layer in layers:
+        if hasattr(layer, "layers") and hasattr(layer, "to_json"):
+            found += flat_layers(layer)
+        else:
+            found.append(layer)
+    return found
+
+
+class SiteMaker:
+    """Makes the sites of one program: `layers` are its layers as JSON."""
+
+    def __init__(self, program: dict[str, Any], log: CallLog):
+        self._program = program
+        self._log = log
+        self._layers: list[dict[str, Any]] = program["model"]["config"]["layers"]
+        self.sites: list[Site] = []
+
+    def layers(self, model: Any) -> list[Any]:
+        """Adds the sites of all layers. Keras's layer of each layer of the program; None for one that the import made
+        of an activation."""
+        by_name: dict[str, list[Any]] = defaultdict(list)
+        for layer in flat_layers(model):
+            by_name[layer.name].append(layer)
+        objects: list[Any] = []
+        for index, layer in enumerate(self._layers):
+            named = by_name.get(layer["config"].get("name", ""))
+            made = named.pop(0) if named else None
+            path = f"/model/config/layers/{index}"
+            if made is not None:
+                self._layer(path, layer["config"], self._log.of(made))
+            elif objects and objects[-1] is not None and (before := self._log.of(objects[-1])):
+                self._layer(path, layer["config"], self._log.of(before.arguments.get("activation")))
+            objects.append(made)
+        return objects
+
+    def _layer(self, path: str, config: dict[str, Any], call: Call | None) -> None:
+        if call is None:
+            return
+        if call.name == "InputLayer" and not call.direct:
+            self._input(path, call)
+            return
+        if not call.direct:
+            self.sites.append(Site(call.through[0], path, call.frames))
+            return
+        arguments = self._arguments(path, config, call)
+        for name in _INPUTS:
+            first = self._layers[0]["class_name"] == "InputLayer"
+            if name in call.given and name not in arguments and first:
+                arguments[name] = "/model/config/layers/0/config/batch_input_shape"
+        self.sites.append(call.site(path, arguments))
+        wrapped = call.arguments.get("layer")
+        inner = config.get("layer")
+        if wrapped is not None and isinstance(inner, dict):
+            self._layer(f"{path}/config/layer", inner.get("config", {}), self._log.of(wrapped))
+
+    def _input(self, path: str, call: Call) -> None:
+        """The layer that keras.Input() made. One that Keras adds for an input_shape has no line of its own."""
+        if "Input" in call.through:
+            shape = f"{path}/config/batch_input_shape"
+            arguments = {"shape": shape, "batch_size": shape, "batch_shape": shape}
+            self.sites.append(Site("Input", path, call.frames, arguments, ["shape", "batch_size"]))
+
+    def _arguments(self, path: str, config: dict[str, Any], call: Call) -> dict[str, str]:
+        """The pointer of each argument that the program has, and the sites of objects among them."""
+        found: dict[str, str] = {}
+        for name, value in call.arguments.items():
+            key = name if name in config else ALIASES.get(name, name)
+            if key not in config or key == "name":
+                continue
+            found[name] = f"{path}/config/{key}"
+            nested = self._log.of(value)
+            if nested is not None and nested.direct and key != "layer" and isinstance(config[key], dict):
+                inner = self._arguments(found[name], config[key].get("config") or {}, nested)
+                self.sites.append(nested.site(found[name], inner))
+        return found
+
+    def compile(self, compiled: Call | None, optimizer: Any, model: Any) -> None:
+        """Adds those of compile, of the optimiser and its schedule, of loss and metric objects."""
+        section = self._program["compile"]
+        if compiled is not None:
+            names = [name for name in ("optimizer", "loss", "metrics") if name in section]
+            arguments = {name: f"/compile/{name}" for name in names}
+            self.sites.append(compiled.site("/compile", arguments))
+            loss = self._log.of(compiled.arguments.get("loss"))
+            if loss is not None and loss.direct:
+                config = section["loss"].get("config") or {} if isinstance(section["loss"], dict) else {}
+                self.sites.append(loss.site("/compile/loss", self._arguments("/compile/loss", config, loss)))
+        call = self._log.of(optimizer)
+        if call is None or not call.direct:
+            return
+        path = "/compile/optimizer"
+        config = section["optimizer"].get("config") or {} if isinstance(section["optimizer"], dict) else {}
+        self.sites.append(call.site(path, self._arguments(path, config, call)))
+        schedule = self._log.of(call.arguments.get("learning_rate"))
+        if schedule is not None:
+            rate = {"initial_learning_rate": f"{path}/config/learning_rate"}
+            # How a decay in steps becomes one of the program is not a matter of one argument.
+            self.sites.append(schedule.site("/fit/schedule", rate))
+
+    def fit(self, fit: Call, training: Training, batch: Call | None) -> None:
+        """Adds those of fit, of a dataset's `batch`, and of callbacks."""
+        section = self._program["fit"]
+        names = ("batch_size", "epochs", "shuffle", "validation_split", "class_weight", "callbacks")
+        arguments = {name: f"/fit/{name}" for name in names if name in section}
+        if batch is not None:
+            arguments.pop("batch_size", None)
+            self.sites.append(batch.site("/fit/batch_size", {"batch_size": "/fit/batch_size"}))
+        self.sites.append(fit.site("/fit", arguments))
+        for index, (entry, call) in enumerate(zip(section.get("callbacks", []), training.acting.calls)):
+            if call is not None and call.direct:
+                path = f"/fit/callbacks/{index}"
+                self.sites.append(call.site(path, self._arguments(path, entry["config"], call)))
+        if training.acting.schedule_call is not None:
+            self.sites.append(training.acting.schedule_call.site("/fit/schedule", {}))
+
+
+def frame_at(sites: list[Site], path: str) -> Frame | None:
+    """The user's line behind a JSON pointer: that of the nearest part around it."""
+    while path:
+        for site in sites:
+            if site.path == path and site.frames:
+                return site.frames[0]
+        path = path.rpartition("/")[0]
+    return None
