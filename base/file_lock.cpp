@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <iostream>
 #include <thread>
 
@@ -37,6 +38,17 @@ std::string owner_text(int descriptor) {
   return owner.empty() ? "just starting" : owner;
 }
 
+/// Throws what errno says of a lock file that can't be made.
+[[noreturn]] void refuse_to_create(const fs::path& file) {
+  const int error = errno;
+  if (error == EACCES || error == EROFS || error == ENOENT || error == ENOTDIR) {
+    std::error_code ignored;
+    throw input_error(describe(fs::absolute(file, ignored).parent_path().string(), "",
+                               std::strerror(error), "a folder to write in"));
+  }
+  throw_system_error("cannot create", file);
+}
+
 }  // namespace
 
 void require_ours(const fs::path& file, std::string_view beginning) {
@@ -56,7 +68,7 @@ FileLock::FileLock(fs::path file, const std::string& command, const std::string&
   const auto deadline = std::chrono::steady_clock::now() + kLockPatience;
   for (;;) {
     descriptor_ = Descriptor(::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-    if (!descriptor_) throw_system_error("cannot create", file_);
+    if (!descriptor_) refuse_to_create(file_);
     if (::flock(descriptor_.number(), LOCK_EX | LOCK_NB) == 0) {
       // Its last owner may have removed the file since it was opened: then it locks nothing.
       struct stat ours {

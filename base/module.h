@@ -5,14 +5,21 @@
 
 namespace neutra {
 
+/// Where modules lie below the prefix of an installation: "lib/neutra".
+std::filesystem::path installed_module_folder();
+
 /// The file of a module ("neutra_torch.so"): code that the command opens only when it is needed. It
 /// lies beside the running program, as in the build folder, else in `lib/neutra` of the
 /// installation. It may not exist.
 std::filesystem::path module_file(const std::string& name);
 
-/// Opens a library or module for good (dlopen(3)); nullptr: dlerror(3) says why not. Meanwhile
+/// What is wrong with the file of a shared library (elf(5)), "" for nothing: a process dies of
+/// loading one that ends too soon.
+std::string damage_of(const std::filesystem::path& library);
+
+/// Opens a library or module for good (dlopen(3)); nullptr: `problem` says why not. Meanwhile
 /// floating-point settings are the default: LibTorch computes tables as it loads.
-void* open_library(const std::filesystem::path& file);
+void* open_library(const std::filesystem::path& file, std::string& problem);
 
 /// The file of an open library; empty where the system doesn't tell.
 std::filesystem::path library_file(void* library);

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/environment.h"
 #include "base/error.h"
 
 namespace neutra {
@@ -54,18 +55,13 @@ std::function<void()> removing(const fs::path& folder) {
 }  // namespace
 
 TemporaryFolder::TemporaryFolder(const std::string& name) : last_(removing(path_)) {
-  std::error_code error;
-  fs::path parent = fs::temp_directory_path(error);
-  if (error) {  // which tells no path
-    const char* named = std::getenv("TMPDIR");
-    parent = named != nullptr ? named : "/tmp";
-  }
+  const std::string named = environment("TMPDIR");
+  const fs::path parent = named.empty() ? "/tmp" : named;
   std::string path = (parent / (name + std::string(kRandomPart))).string();
-  if (error || mkdtemp(path.data()) == nullptr) {
-    throw input_error(describe("TMPDIR", "",
-                               parent.string() + ", where no folder can be made: " +
-                                   (error ? error.message() : std::strerror(errno)),
-                               "a folder to write in"));
+  if (mkdtemp(path.data()) == nullptr) {
+    throw input_error(describe(
+        "TMPDIR", "", parent.string() + ", where no folder can be made: " + std::strerror(errno),
+        "a folder to write in"));
   }
   path_ = path;
 }

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/last_act.h"
@@ -157,6 +158,7 @@ int leave(int code) {
 
 int main(int argc, char** argv) {
   neutra::cli::end_on_signals();
+  neutra::own_program();  // before an update can move it away
   neutra::program::name_file_formats();
   // Closed standard descriptors would be given to the next files opened, and messages end up in a
   // store.

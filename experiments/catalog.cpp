@@ -9,7 +9,9 @@
 #include "base/error.h"
 #include "base/json_section.h"
 #include "base/numbers.h"
+#include "base/printable.h"
 #include "base/strings.h"
+#include "base/utf8.h"
 #include "base/words.h"
 #include "program/formats/keras_model.h"
 #include "program/patch.h"
@@ -329,11 +331,18 @@ std::string match(const std::vector<std::string>& ids, const std::string& word) 
 
 fs::path resource_directory() {
   if (const std::string folder = environment("NEUTRA_RESOURCES"); !folder.empty()) {
-    if (fs::exists(fs::path(folder) / "index.json")) return folder;
-    throw input_error(
-        describe("", "NEUTRA_RESOURCES", folder, "a folder with neutra's index.json"));
+    if (find_no_utf8(folder) == std::string::npos && fs::exists(fs::path(folder) / "index.json")) {
+      return folder;
+    }
+    throw input_error(describe("", "NEUTRA_RESOURCES", printable(folder),
+                               "a folder with neutra's index.json, with a name in UTF-8"));
   }
   const fs::path folder = own_program().parent_path().parent_path() / "share" / "neutra";
+  // Names of files end up in stores and in JSON.
+  if (find_no_utf8(folder.string()) != std::string::npos) {
+    throw failure(printable(folder.string()) +
+                  ": found a folder whose name is no UTF-8; install neutra elsewhere");
+  }
   if (fs::exists(folder / "index.json")) return fs::canonical(folder);
   throw failure("the bundled subjects and faults are not in " + folder.string() +
                 "; name their folder in NEUTRA_RESOURCES");

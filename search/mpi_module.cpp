@@ -77,6 +77,12 @@ class Library {
   /// linked with it since its name differs, and to the library's own plug-ins.
   void try_library(const char* name, std::optional<MpiFamily> wanted) {
     if (functions_ != nullptr || broken_) return;
+    if (fs::is_regular_file(name)) {
+      if (const std::string damage = damage_of(name); !damage.empty()) {
+        problems_.push_back(damage);
+        return;
+      }
+    }
     void* library = dlopen(name, RTLD_NOW | RTLD_GLOBAL);
     if (library == nullptr) {
       problems_.emplace_back(dlerror());

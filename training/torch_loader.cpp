@@ -62,9 +62,9 @@ std::optional<TorchProblem> open_torch() {
     return TorchProblem{Kind::kLeftOut, "LibTorch is not installed: found no " + file.string(),
                         NEUTRA_TORCH_HINT};
   }
-  void* const torch = open_library(file);
+  std::string reason;  // names what isn't found: LibTorch, or what it needs
+  void* const torch = open_library(file, reason);
   if (torch != nullptr) return misfit(torch);
-  const std::string reason = dlerror();  // names what isn't found: LibTorch, or what it needs
   if (!file.has_parent_path() && reason.starts_with(file.string() + ": cannot open")) {
     return TorchProblem{Kind::kLeftOut,
                         "LibTorch is not installed: the system has no " + file.string(),
@@ -81,7 +81,9 @@ std::optional<TorchProblem> open_both(const TorchFunctions*& functions) {
   const fs::path module = module_file("neutra_torch.so");
   if (!fs::exists(module)) {
     return TorchProblem{Kind::kLeftOut,
-                        "this installation has no eager back end: found no " + module.string(), ""};
+                        "this installation has no eager back end: found no " + module.string(),
+                        "Debian's package, a build from source or a wheel made for a release of "
+                        "torch has one"};
   }
   if (std::optional<TorchProblem> problem = open_torch()) return problem;
   try {

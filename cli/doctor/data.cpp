@@ -73,8 +73,9 @@ Check data_set_check(const std::string& name, const DataSet& set, const fs::path
     std::vector<std::string> folders;
     for (const fs::path& place : path) folders.push_back(place.string());
     return {title, State::kMissing, some(missing) + " not found in " + join(folders) + "; " + uses,
-            "get it from " + first.source + "; it belongs into " + folder.string() +
-                ", or name its folder with --data-dir or NEUTRA_DATA_DIR"};
+            "get it from " + first.source +
+                (folder.empty() ? "; then" : "; it belongs into " + folder.string() + ", or") +
+                " name its folder with --data-dir or NEUTRA_DATA_DIR"};
   }
   for (const auto& [names, section] : set.sections) {
     const Trial trial = tried([&] {
@@ -120,7 +121,11 @@ Checks data_checks(const std::vector<DataUse>& uses, const Arguments& arguments)
   const Arguments& named = usable ? arguments : without;
   if (uses.empty()) return checks;  // nothing bundled can be read, which has been said
   const training::SearchPath path = data_path(named, {});
-  const fs::path folder = fs::weakly_canonical(fs::absolute(data_folder(named)));
+  // Where none is named and the usual one isn't there, any folder will do.
+  std::error_code ignored;
+  const fs::path folder = fs::is_directory(data_folder(named), ignored)
+                              ? fs::weakly_canonical(fs::absolute(data_folder(named)))
+                              : fs::path();
   std::size_t whole = 0, bundled = 0;
   for (const auto& [name, set] : data_sets(uses, path)) {
     const Check check = data_set_check(name, set, folder, path);

@@ -102,7 +102,7 @@ Check store_check() {
   } catch (const Error& error) {
     return {"store", State::kWrong,
             "no store can be kept in " + here.string() + ": " + error.what(),
-            "go to a folder that you may write to, or name one with --store"};
+            "go to a folder that you may write to and that has room, or name one with --store"};
   }
 }
 

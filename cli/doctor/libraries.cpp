@@ -1,13 +1,8 @@
 // Libraries: what results depend on, LibTorch, MPI.
 
-#include <elf.h>
-
 #include <algorithm>
-#include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "base/environment.h"
 #include "base/error.h"
@@ -34,20 +29,9 @@ Check linked_library(const std::string& name, const std::string& title, const st
 
 constexpr const char* kModule = "neutra_torch.so";
 
-/// What is wrong with the file of a module, "" for nothing. A process dies of loading one that ends
-/// too soon.
-std::string damage_of(const fs::path& module) {
-  Elf64_Ehdr header{};  // elf(5)
-  std::ifstream in(module, std::ios::binary);
-  in.read(reinterpret_cast<char*>(&header), sizeof header);
-  if (!in || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) {
-    return module.string() + ": found no shared library";
-  }
-  const std::uint64_t whole = header.e_shoff + std::uint64_t{header.e_shnum} * header.e_shentsize;
-  const std::uint64_t bytes = fs::file_size(module);
-  if (bytes >= whole) return "";
-  return module.string() + ": found " + std::to_string(bytes) +
-         " bytes; allowed: " + std::to_string(whole) + " at least, as it says itself";
+/// As an answer of tried(): messages of the system may hold bytes that are no UTF-8.
+std::string answer_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 /// The files of all modules, by name.
@@ -69,11 +53,10 @@ std::string ask_torch() {
         .dump();
   }
   const training::LibraryVersions versions = training::library_versions(true);
-  return Json{{"version", versions.torch},
-              {"file", loaded_library("libtorch_cpu")},
-              {"blas", versions.blas_route},
-              {"gflops", versions.gflops}}
-      .dump();
+  return answer_of({{"version", versions.torch},
+                    {"file", loaded_library("libtorch_cpu")},
+                    {"blas", versions.blas_route},
+                    {"gflops", versions.gflops}});
 }
 
 constexpr const char* kWithoutTorch =
@@ -102,12 +85,11 @@ std::string ask_mpi() {
   for (const search::MpiState::Module& module : state.modules) {
     if (module.there) modules.push_back(module.family + " (" + module.file.string() + ")");
   }
-  return Json{{"modules", join(modules)},
-              {"version", state.version},
-              {"library", state.library.string()},
-              {"problem", state.problem},
-              {"broken", state.broken}}
-      .dump();
+  return answer_of({{"modules", join(modules)},
+                    {"version", state.version},
+                    {"library", state.library.string()},
+                    {"problem", state.problem},
+                    {"broken", state.broken}});
 }
 
 }  // namespace
@@ -139,10 +121,11 @@ Checks torch_checks() {
   const fs::path module = module_file(kModule);
   std::error_code ignored;
   if (!fs::exists(module, ignored)) {
-    return {{"torch", State::kMissing, "no file " + module.string() + ": " + kWithoutTorch,
-             "install a neutra with its eager back end: Debian's package and builds from source "
-             "have it, and wheels that name an extra torch"},
-            unused};
+    return {
+        {"torch", State::kMissing, "no file " + module.string() + ": " + kWithoutTorch,
+         "install a neutra with its eager back end: Debian's package, a build from source, or a "
+         "wheel made for a release of torch"},
+        unused};
   }
   const Trial trial = tried(ask_torch);
   if (!trial.answer) {

@@ -8,6 +8,8 @@
 #include "base/environment.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/module.h"
+#include "base/strings.h"
 #include "base/words.h"
 #include "cli/doctor/check.h"
 #include "experiments/benchmark/fault_catalogue.h"
@@ -20,16 +22,38 @@ namespace fs = std::filesystem;
 
 constexpr const char* kFormat = "neutra-checksums";
 
-/// All files below a folder but checksums.json, relative to it, sorted.
-std::vector<std::string> files_below(const fs::path& folder) {
+/// The files of an installation but checksums.json, relative to its share/neutra, sorted: those
+/// below it, the command, its modules and, of a wheel, the libraries that it brings.
+std::vector<std::string> installed_files(const fs::path& folder) {
   std::vector<std::string> files;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
-    if (!entry.is_regular_file()) continue;
-    const std::string name = fs::relative(entry.path(), folder).generic_string();
+    if (entry.is_directory()) continue;
+    const std::string name = entry.path().lexically_relative(folder).generic_string();
     if (name != kChecksumsFile) files.push_back(name);
+  }
+  const fs::path prefix = folder.parent_path().parent_path();
+  std::vector<fs::path> beside{prefix / "bin/neutra"};
+  const auto add_libraries = [&](const fs::path& place) {
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : fs::directory_iterator(place, ignored)) {
+      if (contains(entry.path().filename().string(), ".so")) beside.push_back(entry.path());
+    }
+  };
+  add_libraries(prefix / installed_module_folder());
+  if (prefix.filename() == "_native") add_libraries(prefix / "lib");
+  for (const fs::path& file : beside) {
+    if (fs::is_regular_file(file))
+      files.push_back(file.lexically_relative(folder).generic_string());
   }
   std::sort(files.begin(), files.end());
   return files;
+}
+
+/// Is `folder` that of an installation, not the sources or one that NEUTRA_RESOURCES names?
+bool is_installation(const fs::path& folder) {
+  const fs::path installed = own_program().parent_path().parent_path() / "share/neutra";
+  std::error_code ignored;
+  return !fs::is_symlink(installed, ignored) && fs::equivalent(folder, installed, ignored);
 }
 
 /// One line of what an exception says.
@@ -49,11 +73,11 @@ Checks checks_of_all(const std::string& kind, const std::function<std::vector<st
       ++count;
       try {
         read(id);
-      } catch (const Error& error) {
+      } catch (const std::exception& error) {
         checks.push_back({kind + " " + id, State::kBroken, one_line(error), kInstallAgain});
       }
     }
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     return {{kind + "s", State::kBroken, one_line(error), kInstallAgain}};
   }
   const std::string all = std::to_string(count);
@@ -67,7 +91,7 @@ Checks checks_of_all(const std::string& kind, const std::function<std::vector<st
 
 /// What is wrong with files below `folder`, as JSON syntax and the installation's checksums tell.
 Check files_check(const fs::path& folder) {
-  const std::vector<std::string> files = files_below(folder);
+  const std::vector<std::string> files = installed_files(folder);
   std::vector<std::string> wrong;
   const fs::path list = folder / kChecksumsFile;
   std::error_code ignored;
@@ -77,13 +101,17 @@ Check files_check(const fs::path& folder) {
     const Json digests = read_checked_json(list, kFormat).at("files");
     count = digests.size();
     for (const auto& [name, digest] : digests.items()) {
-      if (!fs::exists(folder / name, ignored)) {
+      const fs::file_status found = fs::status(folder / name, ignored);
+      if (!fs::exists(found)) {
         wrong.push_back(name + " is gone");
+      } else if (!fs::is_regular_file(found)) {
+        wrong.push_back(name + " is no regular file");
       } else if (file_digest(folder / name) != digest) {
         wrong.push_back(name + " is not as it was installed");
       }
     }
   } else {
+    if (is_installation(folder)) wrong.push_back("checksums.json is gone");
     for (const std::string& name : files) {
       if (!name.ends_with(".json")) continue;
       try {
@@ -105,16 +133,15 @@ Check files_check(const fs::path& folder) {
   return {"bundled files", State::kOk,
           folder.string() + ": " + std::to_string(count) + " files, " +
               (listed ? "all as they were installed"
-                      : "without checksums.json, which an installation has")};
+                      : "not compared with an installation's checksums.json")};
 }
 
 }  // namespace
 
 std::string checksums_of(const std::string& folder) {
   Json files = Json::object();
-  for (const std::string& name : files_below(folder)) {
-    files[name] = file_digest(fs::path(folder) / name);
-  }
+  const fs::path whole = fs::canonical(folder);
+  for (const std::string& name : installed_files(whole)) files[name] = file_digest(whole / name);
   return to_text(with_digest({{"format", kFormat}, {"version", 1}, {"files", std::move(files)}}));
 }
 
@@ -122,7 +149,7 @@ Checks resource_checks(std::vector<DataUse>& uses) {
   fs::path folder;
   try {
     folder = experiments::resource_directory();
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     const bool told = !environment("NEUTRA_RESOURCES").empty();
     return {{"bundled files", told ? State::kWrong : State::kBroken, one_line(error),
              told ? "unset NEUTRA_RESOURCES" : kInstallAgain}};
@@ -133,6 +160,8 @@ Checks resource_checks(std::vector<DataUse>& uses) {
   } catch (const std::exception& error) {
     checks.push_back({"bundled files", State::kBroken, one_line(error), kInstallAgain});
   }
+  // Reading a pipe would wait for ever.
+  if (contains(checks.front().detail, "is no regular file")) return checks;
   const auto add = [&](const Checks& more) {
     checks.insert(checks.end(), more.begin(), more.end());
   };

@@ -18,7 +18,14 @@ __version__ = "0.1.0"  # that of the command
 
 def __getattr__(name: str) -> Any:
     # The first name that is asked for brings pandas and networkx: `python -m neutra` needs neither.
-    api = importlib.import_module(f"{__name__}.api")
+    try:
+        api = importlib.import_module(f"{__name__}.api")
+    except ModuleNotFoundError as error:
+        if error.name not in ("h5py", "networkx", "numpy", "pandas"):
+            raise
+        raise ImportError(
+            f"neutra.{name} needs {error.name}: pip install h5py networkx numpy pandas", name=error.name
+        ) from None
     if name == "__all__" or name in api.__all__:
         return getattr(api, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -61,15 +61,35 @@ def find_command(command: PathLike | None = None) -> str:
     for place, wanted in (("command", command), ("NEUTRA", named)):
         if wanted:
             found = shutil.which(os.path.expanduser(wanted))
-            if found is None:
-                raise NeutraError(f"{place}: found {os.fspath(wanted)}; allowed: a program that can be started")
+            if found is None or starts_this_package(found):
+                raise NeutraError(
+                    f"{place}: found {os.fspath(wanted)}; allowed: the command, a program that can be started"
+                )
             return os.path.abspath(found)
-    found = bundled_command() or shutil.which("neutra")
+    found = bundled_command() or _in_path()
     if found is None:
         raise NeutraError(
             "no command neutra in PATH; name it in the environment variable NEUTRA or in the argument command"
         )
     return os.path.abspath(found)
+
+
+def _in_path() -> str | None:
+    """The first command in PATH that is not the start script of this package, which would look for it again."""
+    for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        found = shutil.which("neutra", path=folder) if folder else None
+        if found and not starts_this_package(found):
+            return found
+    return None
+
+
+def starts_this_package(file: str) -> bool:
+    """Is it the script that pip makes for neutra.__main__?"""
+    try:
+        with open(file, "rb") as script:
+            return b"neutra.__main__" in script.read(4096)
+    except OSError:
+        return False
 
 
 def option_words(options: dict[str, Option]) -> list[str]:

@@ -50,6 +50,28 @@ def test_it_learns_where_torch_is(command: Path, tmp_path: Path, monkeypatch: py
     assert bundled.environment()["NEUTRA_TORCH"] == "elsewhere"
 
 
+def test_its_own_start_script_is_not_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "script" / "neutra"
+    script.parent.mkdir()
+    script.write_text("#!/usr/bin/python3\nfrom neutra.__main__ import main\nmain()\n")
+    script.chmod(0o755)
+    monkeypatch.setattr(bundled, "COMMAND", str(tmp_path / "gone"))
+    monkeypatch.delenv("NEUTRA", raising=False)
+    monkeypatch.setenv("PATH", str(script.parent))
+    with pytest.raises(neutra.NeutraError, match="no command neutra in PATH"):
+        neutra.find_command()
+    monkeypatch.setenv("NEUTRA", str(script))
+    with pytest.raises(neutra.NeutraError, match="NEUTRA: found"):
+        neutra.find_command()
+    other = tmp_path / "other" / "neutra"
+    other.parent.mkdir()
+    other.write_text(SCRIPT)
+    other.chmod(0o755)
+    monkeypatch.delenv("NEUTRA")
+    monkeypatch.setenv("PATH", f"{script.parent}{os.pathsep}{other.parent}")
+    assert neutra.find_command() == str(other)
+
+
 def test_the_module_becomes_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "neutra"
     path.write_text(SCRIPT)

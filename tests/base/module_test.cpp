@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tests/error_of.h"
+#include "tests/test_folder.h"
 
 namespace neutra {
 namespace {
@@ -26,7 +27,20 @@ TEST(Module, WhatCannotBeUsedIsSaid) {
   EXPECT_EQ(message("/nothing/neutra_x.so").rfind("LibX can't be loaded: /nothing/neutra_x.so", 0),
             0);
   EXPECT_EQ(message("libm.so.6"), "libm.so.6: found no module of neutra; install neutra again");
-  EXPECT_EQ(library_file(open_library("libm.so.6")).filename(), "libm.so.6");
+  std::string problem;
+  EXPECT_EQ(library_file(open_library("libm.so.6", problem)).filename(), "libm.so.6");
+}
+
+TEST(Module, ALibraryThatWasCutIsNotOpened) {
+  const tests::TestFolder folder;
+  const std::filesystem::path whole = std::filesystem::read_symlink("/proc/self/exe");
+  const std::filesystem::path cut = folder.path() / "libcut.so";
+  std::filesystem::copy_file(whole, cut);
+  EXPECT_EQ(damage_of(cut), "");
+  std::filesystem::resize_file(cut, std::filesystem::file_size(whole) / 2);
+  std::string problem;
+  EXPECT_EQ(open_library(cut, problem), nullptr);
+  EXPECT_TRUE(problem.starts_with(cut.string() + ": found ")) << problem;
 }
 
 }  // namespace

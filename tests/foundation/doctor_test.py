@@ -126,7 +126,9 @@ class Doctor(unittest.TestCase):
     def test_no_module_for_torch(self):
         file = self.module("neutra_torch.so")
         with Changed(file, gone):
-            self.assert_named(self.doctor(), "torch", "missing", file)
+            found = self.doctor()
+            self.assertEqual(found[1]["torch"]["state"], "missing", found)
+            self.assert_named(found, "bundled files", "broken", "neutra_torch.so is gone")
 
     def test_half_a_module_for_torch(self):
         file = self.module("neutra_torch.so")
@@ -175,6 +177,24 @@ class Doctor(unittest.TestCase):
             self.assert_named(found, "fault D7", "broken", file)
             self.assert_named(found, "faults", "broken", "24 of 25")
             self.assert_named(found, "bundled files", "broken", "faults/D7.json is not as it was installed")
+
+    def test_a_command_that_was_changed(self):
+        file = self.module("neutra_torch.so")
+        with Changed(file, lambda content: content[:-100] + bytes(100)):
+            self.assert_named(self.doctor(), "bundled files", "broken", f"{file.name} is not as it was installed")
+
+    def test_no_checksums(self):
+        with Changed(self.share / "checksums.json", gone):
+            self.assert_named(self.doctor(), "bundled files", "broken", "checksums.json is gone")
+
+    def test_a_pipe_in_place_of_a_file(self):
+        file = self.share / "data/d7.h5"
+        with Changed(file, gone):
+            os.mkfifo(file)
+            try:
+                self.assert_named(self.doctor(), "bundled files", "broken", "data/d7.h5 is no regular file")
+            finally:
+                file.unlink()
 
     def test_a_subject_that_is_gone(self):
         with Changed(self.share / "subjects/iris.json", gone) as file:
