@@ -78,7 +78,7 @@ Check data_set_check(const std::string& name, const DataSet& set, const fs::path
                 " name its folder with --data-dir or NEUTRA_DATA_DIR"};
   }
   for (const auto& [names, section] : set.sections) {
-    const Trial trial = tried([&] {
+    const Trial trial = tried([&section = section, &path] {
       training::require_whole(section, path);
       return std::string();
     });
