@@ -1,0 +1,346 @@
+"""Makes the program of what a recorder saw of a PyTorch training."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .recording import NotCaptured, Recording, Site
+from .torch_data import Rows
+from .torch_epochs import count_epochs, epochs_site
+from .torch_layers import Layers
+from .torch_loop import FoundLoop, as_fit_loop, epoch_losses, found_loop
+from .torch_loss import ProgramLoss
+from .torch_optimizer import (
+    FoundOptimizer,
+    FoundSchedule,
+    ProgramOptimizer,
+    program_optimizer,
+    program_schedule,
+    rates_schedule,
+)
+from .torch_state import State
+
+if TYPE_CHECKING:
+    from .torch_watch import TorchRecorder
+
+
+def recording_of(recorder: TorchRecorder, ended: bool) -> Recording:
+    """The recording of a training; `ended` says that the last step is whole. Raises NotCaptured."""
+    state, session = recorder.state, recorder.session
+    assert state is not None
+    recorder.evaluations.close()
+    layers, loss = state.layers()
+    found = found_loop(recorder.steps, recorder.calls, ended)
+    _by_hand(recorder, found)
+    optimizer = _optimizer(recorder, state)
+    _clipping(recorder, optimizer)
+    epochs, epochs_loop = _epochs(recorder, ended)
+    schedule = _schedule(recorder, found, epochs)
+    _momentum(recorder, optimizer, schedule)
+    test = _test(recorder, found, layers)
+    recorder.differences += [*layers.differences, *optimizer.differences, *found.differences]
+    sites = layers.sites + _sites(recorder, state, optimizer, loss)
+    site = epochs_site(epochs_loop)
+    if site:
+        sites.append(site)
+    data: dict[str, Any] = {}
+    arrays = _arrays(recorder, layers, loss, test, data)
+    loop = as_fit_loop(found, loss.reduction, layers.left_out if found.step else [], layers.detached)
+    fit: dict[str, Any] = {
+        "batch_size": _batch_size(recorder),
+        "epochs": epochs,
+        "shuffle": _shuffle(recorder, ended),
+        **({"schedule": schedule} if schedule else {}),
+        **({"loop": loop} if loop else {}),
+    }
+    program = {
+        "format": "neutra-program",
+        "version": 1,
+        "name": os.path.splitext(os.path.basename(sys.argv[0]))[0],
+        "task": loss.task,
+        "model": {"class_name": "Sequential", "config": {"layers": layers.layers}},
+        "compile": {
+            "optimizer": {"class_name": optimizer.class_name, "config": optimizer.config},
+            "loss": loss.loss,
+            "metrics": loss.metrics,
+        },
+        "fit": fit,
+        "data": data,
+        "metric": loss.metric,
+    }
+    notes = [*layers.notes, *(_placed(recorder, note) for note in optimizer.notes), *found.notes, *recorder.notes]
+    recording = Recording(
+        f"torch {recorder.torch.__version__.split('+')[0]}", program, arrays, sites=sites, notes=notes
+    )
+    if session.options.run:
+        recording.loss_history = epoch_losses(recorder.steps)
+    if session.options.weights:
+        recording.weights = _weights(layers)
+    return recording
+
+
+def _weights(layers: Layers) -> list[tuple[int, str, Any]]:
+    """The initial weights as neutra has them. Two biases of a recurrent layer are rows of a GRU's, else their sum."""
+    found: dict[tuple[int, str], Any] = {}
+    for weight in layers.weights:
+        if weight.variable.value is None:
+            continue
+        name, _, row = weight.name.partition("/")
+        array, key = weight.turn(weight.variable.value), (weight.layer, name)
+        if row and key in found:
+            gru = layers.layers[weight.layer]["class_name"] == "GRU"
+            array = np.stack([found[key], array]) if gru else found[key] + array
+        found[key] = array
+    return [(layer, name, array) for (layer, name), array in found.items()]
+
+
+def _placed(recorder: TorchRecorder, note: str) -> str:
+    frame = recorder.log.of(recorder.optimizer).frame if recorder.log.of(recorder.optimizer) else None  # type: ignore[union-attr]
+    return f"{frame}: {note}" if frame else note
+
+
+def _by_hand(recorder: TorchRecorder, found: FoundLoop) -> None:
+    if not found.step and recorder.changed_by_hand:
+        raise NotCaptured(
+            "found weights that change without an optimiser; allowed: step() of one of torch.optim",
+            recorder.calls.backward,
+        )
+
+
+def _optimizer(recorder: TorchRecorder, state: State) -> ProgramOptimizer:
+    optimizer = recorder.optimizer or state._candidate()
+    if optimizer is None:
+        raise NotCaptured(
+            "found no optimiser with the model's parameters; allowed: one of torch.optim", recorder.calls.backward
+        )
+    recorder.optimizer = optimizer
+    call = recorder.log.of(optimizer)
+    groups = [{key: value for key, value in group.items() if key != "params"} for group in optimizer.param_groups]
+    for group, rate in zip(groups, recorder.first_rates(optimizer)):
+        group["lr"] = rate
+    kind = next((each.__name__ for each in type(optimizer).__mro__ if each.__module__.startswith("torch.optim")), "")
+    name = type(optimizer).__name__ if kind == "Optimizer" else kind
+    return program_optimizer(FoundOptimizer(name, groups, call.frame if call else None))
+
+
+def _clipping(recorder: TorchRecorder, optimizer: ProgramOptimizer) -> None:
+    if recorder.watched is None:
+        return
+    name, limit, frame = recorder.watched
+    if name == "clip_grad_value_":
+        optimizer.config["clipvalue"] = limit
+    else:
+        optimizer.differences.append(
+            NotCaptured(
+                f"found {name} with {limit:g}, by the norm of all gradients together; allowed: clip_grad_value_", frame
+            )
+        )
+
+
+def _epochs(recorder: TorchRecorder, ended: bool) -> tuple[int, Any]:
+    made = recorder.log.of(recorder.optimizer)
+    counted = count_epochs(recorder.loops, recorder.epochs.steps, made.frames if made else [])
+    if ended:
+        seen = recorder.epochs.number + 1
+        if counted.count not in (None, seen):
+            recorder.notes.append(f"the training has {seen} epochs, its loops {counted.count}: it has the former here")
+        return seen, counted.loop
+    if counted.count is None:
+        loop = counted.loop
+        place = f"{loop.file}:{loop.first}" if loop else ""
+        raise NotCaptured(
+            f"{place}: found {loop.text if loop else 'a loop'}, which can't be counted before its end; allowed: "
+            "a loop over range(...), or --run"
+        )
+    return max(1, counted.count), counted.loop
+
+
+def _schedule(recorder: TorchRecorder, found: FoundLoop, epochs: int) -> dict[str, Any] | None:
+    mine = [s for s in recorder.schedulers if s.optimizer is recorder.optimizer]
+    if len(mine) > 1:
+        recorder.differences.append(NotCaptured(f"found {len(mine)} schedulers; allowed: one", recorder.calls.schedule))
+        return None
+    if not mine:
+        return _rates(recorder)
+    scheduler = mine[0]
+    call = recorder.log.of(scheduler)
+    settings = {key: getattr(scheduler, key) for key in ("gamma", "step_size") if hasattr(scheduler, key)}
+    if hasattr(scheduler, "milestones"):
+        settings["milestones"] = sorted(scheduler.milestones)
+    frame = call.frame if call else recorder.calls.schedule
+    try:
+        return program_schedule(FoundSchedule(type(scheduler).__name__, settings, found.schedule, frame), epochs)
+    except NotCaptured as error:
+        recorder.differences.append(error)
+        return None
+
+
+def _momentum(recorder: TorchRecorder, optimizer: ProgramOptimizer, schedule: dict[str, Any] | None) -> None:
+    """PyTorch's momentum is of gradients, that of programs of steps: the same only while the rate stays."""
+    if schedule and optimizer.config.get("momentum") and schedule["decay_rate"] != 1:
+        text = "found momentum beside a schedule, where programs keep steps with the rates of their time; allowed: one of them"
+        optimizer.differences.append(NotCaptured(text, recorder.calls.schedule))
+
+
+def _rates(recorder: TorchRecorder) -> dict[str, Any] | None:
+    """A rate that the script changes by hand."""
+    by_epoch: dict[int, list[float]] = {}
+    for step in recorder.steps:
+        if step.updates:
+            by_epoch.setdefault(step.epoch, []).append(step.rate)
+    rates = [by_epoch[epoch] for epoch in sorted(by_epoch)]
+    if len({rate for steps in rates for rate in steps}) < 2:
+        return None
+    schedule = rates_schedule(rates)
+    if schedule is None:
+        recorder.differences.append(
+            NotCaptured(
+                "found a learning rate that the loop changes; allowed: one factor for each epoch (ExponentialLR)",
+                recorder.calls.step,
+            )
+        )
+    return schedule
+
+
+def _test(recorder: TorchRecorder, found: FoundLoop, layers: Layers) -> tuple[Any, Rows] | None:
+    """The rows that the script evaluates on, and in which mode."""
+    test = recorder.evaluations.test(recorder.epochs.rows) or recorder.unseen_test()
+    modes = recorder.evaluations.training_mode
+    moody = {"Dropout", "SpatialDropout1D", "SpatialDropout2D", "BatchNormalization"}
+    acts = any(layer["class_name"] in moody for layer in layers.layers)
+    if acts and modes and any(modes.values()):
+        found.eval_mode = False
+    if acts and not modes:
+        recorder.notes.append("no evaluation was seen before the end of capture: eval() is taken to be called")
+    for name in recorder.evaluations.sets:
+        if (test is None or name != test[0]) and recorder.evaluations.sets[name].seen != recorder.epochs.rows.seen:
+            recorder.notes.append(
+                f"{recorder.evaluations.places[name]}: a further evaluation, which isn't the metric's"
+            )
+    return test
+
+
+def _arrays(
+    recorder: TorchRecorder, layers: Layers, loss: ProgramLoss, test: tuple[Any, Rows] | None, data: dict[str, Any]
+) -> dict[str, Any]:
+    """The rows as neutra has them."""
+
+    def turned(x: Any, y: Any) -> tuple[Any, Any]:
+        if layers.turned and x.ndim > 2:
+            x = np.moveaxis(x, 1, -1)
+        if layers.first and y.ndim > 2:
+            y = np.moveaxis(y, 1, -1)
+        if layers.order is not None and y.ndim == 2 and y.shape[1] == len(layers.order):
+            y = y[:, layers.order]
+        return _kept(x), _kept(y)
+
+    x, y = turned(*recorder.epochs.rows.arrays())
+    if loss.targets == "one_hot":
+        data["preprocess"] = [{"op": "one_hot", "on": "y", "classes": loss.classes}]
+    if test is None:
+        data["test"] = "train"
+        return {"x": x, "y": y}
+    test_x, test_y = turned(*test[1].arrays())
+    return {"x_train": x, "y_train": y, "x_test": test_x, "y_test": test_y}
+
+
+def _kept(array: Any) -> Any:
+    """Floats in single precision, as PyTorch's own are; whole numbers as they are."""
+    kind = "float32" if array.dtype.kind == "f" else array.dtype
+    return np.ascontiguousarray(array, dtype=kind)
+
+
+def _batch_size(recorder: TorchRecorder) -> int:
+    size = recorder.epochs.rows.batch_size()
+    if size is None:
+        sizes = sorted({len(x) for x in recorder.epochs.rows.x})
+        raise NotCaptured(
+            f"found batches of {sizes} rows; allowed: one size, and a smaller last batch", recorder.calls.backward
+        )
+    if len(recorder.epochs.rows.x) == 1:
+        loader = recorder.loader()
+        wanted = getattr(loader, "batch_size", None)
+        return int(wanted) if wanted else size
+    return size
+
+
+def _shuffle(recorder: TorchRecorder, ended: bool) -> bool:
+    """Do the rows come in another order in each epoch?"""
+    epochs, loader = recorder.epochs, recorder.loader()
+    place = recorder.calls.backward
+    if epochs.guessed:
+        recorder.notes.append(f"{place}: epochs were told by rows that come again")
+    if epochs.cut:
+        recorder.notes.append(f"{place}: the rows of the first {epochs.rows.count} are kept, by --max-data")
+    if epochs.differing:
+        recorder.notes.append(
+            f"{place}: rows differ from epoch to epoch (random changes, or a part of them): those of the "
+            "first epoch are kept"
+        )
+    if loader is not None:
+        return _loader_shuffle(recorder, loader)
+    if epochs.shuffled is not None:
+        return epochs.shuffled
+    if epochs.steps == 1 or epochs.in_order:
+        return False
+    recorder.notes.append(f"{place}: one epoch was seen, which can't tell whether rows are shuffled: they aren't here")
+    return False
+
+
+def _loader_shuffle(recorder: TorchRecorder, loader: Any) -> bool:
+    sampler = type(getattr(loader, "sampler", None)).__name__
+    call = recorder.log.of(loader)
+    place = call.frame if call else recorder.calls.backward
+    if getattr(loader, "drop_last", False):
+        total = _length(getattr(loader, "dataset", None))
+        lost = total - recorder.epochs.rows.count
+        if lost > 0:
+            recorder.notes.append(
+                f"{place}: drop_last leaves out {lost} rows of an epoch: those of the first are left out of all"
+            )
+    if sampler == "WeightedRandomSampler":
+        recorder.notes.append(f"{place}: {sampler} draws rows anew for each epoch: those of the first are kept")
+    if sampler in ("RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler"):
+        return True
+    if sampler in ("SequentialSampler", "_InfiniteConstantSampler"):
+        return bool(recorder.epochs.shuffled) if sampler.startswith("_") else False
+    return bool(recorder.epochs.shuffled)
+
+
+def _length(dataset: Any) -> int:
+    try:
+        return len(dataset)
+    except TypeError:
+        return 0
+
+
+def _sites(recorder: TorchRecorder, state: State, optimizer: ProgramOptimizer, loss: ProgramLoss) -> list[Site]:
+    """Where the optimiser, the loss, the scheduler, the DataLoader and the calls of the loop are written."""
+    sites: list[Site] = []
+    log, calls = recorder.log, recorder.calls
+
+    def add(made: Any, path: str, arguments: dict[str, str]) -> bool:
+        call = log.of(made) if made is not None else None
+        if call is not None:
+            sites.append(call.site(path, arguments))
+        return call is not None
+
+    fields = {key: f"/compile/optimizer/config/{value}" for key, value in optimizer.arguments.items()}
+    add(recorder.optimizer, "/compile/optimizer", fields)
+    found = state.chain.loss
+    options = {"reduction": "/fit/loop/reduction", "label_smoothing": "/compile/loss/config/label_smoothing"}
+    if not add(found.module, "/compile/loss", options):
+        sites.append(Site(found.called, "/compile/loss", found.frames, options))
+    for scheduler in recorder.schedulers:
+        add(scheduler, "/fit/schedule", {"gamma": "/fit/schedule/decay_rate"})
+    if calls.backward is not None:
+        sites.append(Site("backward", "/fit", [calls.backward]))
+    add(recorder.loader(), "/fit", {"batch_size": "/fit/batch_size", "shuffle": "/fit/shuffle"})
+    for name, frame in (("zero_grad", calls.zero_grad), ("step", calls.step), ("eval_mode", calls.evaluation)):
+        if frame is not None:
+            sites.append(Site(name, f"/fit/loop/{name}", [frame]))
+    return sites

@@ -1,0 +1,117 @@
+"""PyTorch's Embedding and recurrent layers as layers of a program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .torch_layers import Layers
+from .torch_ops import Op, Variable
+
+#: Where torch's gates go in Keras's kernels: LSTM i, f, g, o in both; GRU r, z, n becomes z, r, h.
+_GATES = {"lstm": (0, 1, 2, 3), "gru": (1, 0, 2), "rnn": (0,)}
+_LAYERS = {"lstm": "LSTM", "gru": "GRU", "rnn": "SimpleRNN"}
+
+
+def _embedding(to: Layers, op: Op) -> None:
+    weight = op.variables["weight"]
+    if op.settings.get("max_norm") is not None:
+        raise to.refuse(op, "max_norm", "none")
+    if op.settings.get("padding_idx") is not None:
+        to.note(op, f"padding_idx={op.settings['padding_idx']}: its row isn't kept at zeros in programs")
+    config = {
+        "input_dim": int(weight.shape[0]),
+        "output_dim": int(weight.shape[1]),
+        **to.variable_fields(op, {"weight": "embeddings"}, {"weight": 2}),
+    }
+    number = to.emit("Embedding", config, op, {"num_embeddings": "input_dim", "embedding_dim": "output_dim"})
+    to.add_weight(number, "embeddings", weight)
+    to.trained(op, number)
+
+
+def by_gates(kind: str, array: Any) -> Any:
+    """The rows of a torch weight, gate after gate, in Keras's order of gates."""
+    parts = np.split(array, len(_GATES[kind]))
+    return np.concatenate([parts[gate] for gate in _GATES[kind]])
+
+
+def _recurrent(to: Layers, op: Op) -> None:
+    settings = op.settings
+    wrong = [name for name in ("bidirectional", "proj_size") if settings.get(name)]
+    if int(settings.get("num_layers", 1)) > 1:
+        wrong.append(f"num_layers={settings['num_layers']}")
+    if not settings.get("batch_first", False):
+        wrong.append("batch_first=False")
+    if wrong:
+        raise to.refuse(op, ", ".join(wrong), "one layer in one direction with batch_first=True")
+    to.as_torch(op)
+    variables = op.variables
+    kernel, recurrent = variables["weight_ih_l0"], variables["weight_hh_l0"]
+    biases = [variables[name] for name in ("bias_ih_l0", "bias_hh_l0") if name in variables]
+    fields = to.variable_fields(
+        op,
+        {"weight_ih_l0": "kernel", "weight_hh_l0": "recurrent", "bias_ih_l0": "bias"},
+        {"weight_ih_l0": 2, "weight_hh_l0": 2, "bias_ih_l0": 1},
+    )
+    config: dict[str, Any] = {
+        "units": int(settings["hidden_size"]),
+        "use_bias": bool(biases),
+        "return_sequences": True,
+        **fields,
+    }
+    if op.name == "lstm":
+        config["unit_forget_bias"] = False
+    if op.name == "gru":
+        config["reset_after"] = True
+    if op.name == "rnn":
+        config["activation"] = settings.get("nonlinearity", "tanh")
+    if biases and op.name != "gru":
+        to.note(
+            op, "PyTorch has two biases that are added, programs have one: it starts narrower and moves half as fast"
+        )
+    number = to.emit(_LAYERS[op.name], config, op, {"hidden_size": "units", "bias": "use_bias"})
+    _recurrent_weights(to, op.name, number, kernel, recurrent, biases)
+    to.trained(op, number)
+
+
+def _recurrent_weights(
+    to: Layers, kind: str, number: int, kernel: Variable, recurrent: Variable, biases: list[Variable]
+) -> None:
+    # swapping two gates is its own inverse
+    for name, variable in (("kernel", kernel), ("recurrent_kernel", recurrent)):
+        to.add_weight(number, name, variable, lambda a: by_gates(kind, a).T, lambda a: by_gates(kind, a.T))
+    if not biases:
+        return
+    for row, variable in enumerate(biases):
+        to.add_weight(number, f"bias/{row}", variable, lambda a: by_gates(kind, a), lambda a: by_gates(kind, a))
+
+
+def _getitem(to: Layers, op: Op) -> None:
+    """The last step of a recurrent layer's outputs: out[:, -1], out[:, -1, :]."""
+    index = op.settings.get("index")
+    parts = list(index) if isinstance(index, tuple) else [index]
+    while parts and parts[-1] == slice(None):
+        parts.pop()
+    last = len(parts) == 2 and parts[0] == slice(None) and parts[1] in (-1, op.in_shape[1] - 1)
+    if not last or not to.layers or to.layers[-1]["class_name"] not in _LAYERS.values():
+        raise to.refuse(op, f"index {index}", "the last step of a recurrent layer, [:, -1]")
+    to.layers[-1]["config"]["return_sequences"] = False
+
+
+def _select(to: Layers, op: Op) -> None:
+    index = (slice(None), int(op.settings["index"]))
+    if int(op.settings["dim"]) != 1:
+        raise to.refuse(op, f"dim={op.settings['dim']}", "the last step of a recurrent layer")
+    _getitem(to, Op("getitem", {"index": index}, op.in_shape, op.out_shape, called=op.called, frames=op.frames))
+
+
+SEQUENCES: dict[str, Callable[[Layers, Op], None]] = {
+    "embedding": _embedding,
+    "lstm": _recurrent,
+    "gru": _recurrent,
+    "rnn": _recurrent,
+    "getitem": _getitem,
+    "select": _select,
+}
