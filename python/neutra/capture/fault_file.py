@@ -6,13 +6,15 @@ import contextlib
 import hashlib
 import importlib
 import json
+import linecache
 import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from .recording import Frame, NotCaptured, Recording
+from .frames import frame_at
+from .recording import NotCaptured, Recording
 
 #: Does the fault file hold its section `script`? While the command refuses it, it lies beside it: NAME.script.json.
 SCRIPT_IN_FAULT_FILE = False
@@ -61,6 +63,8 @@ def write(recording: Recording, path: str, script: str, arguments: list[str]) ->
     written = Written({"fault": path})
     try:
         with contextlib.ExitStack() as files:
+            # Entered first, it takes its place last.
+            fault = files.enter_context(replacing(path))
             data = files.enter_context(replacing(f"{stem}.data.npz"))
             _write_data(recording, data)
             written.files["data"] = f"{stem}.data.npz"
@@ -68,21 +72,21 @@ def write(recording: Recording, path: str, script: str, arguments: list[str]) ->
                 weights = files.enter_context(replacing(f"{stem}.weights.h5"))
                 _write_weights(recording, weights)
                 written.files["weights"] = f"{stem}.weights.h5"
-            section = script_section(recording, script, arguments, os.path.dirname(path))
-            section["data"] = {"file": os.path.basename(f"{stem}.data.npz"), "sha256": digest(data)}
-            if recording.weights:
-                section["weights"] = {"file": os.path.basename(f"{stem}.weights.h5"), "sha256": digest(weights)}
             written.document = fault_document(recording, stem, script)
             checked = json.loads(json.dumps(written.document))
             checked["program"]["data"]["arguments"]["file"] = data
             _check(checked, f"{path}.check", recording)
+            section = script_section(recording, script, arguments, os.path.dirname(path))
+            section["data"] = {"file": os.path.basename(f"{stem}.data.npz"), "sha256": digest(data)}
+            if recording.weights:
+                section["weights"] = {"file": os.path.basename(f"{stem}.weights.h5"), "sha256": digest(weights)}
             if SCRIPT_IN_FAULT_FILE:
                 written.document["script"] = section
             else:
                 beside = files.enter_context(replacing(f"{stem}.script.json"))
                 _write_json({"format": "neutra-script", "version": 1, "script": section}, beside)
                 written.files["script"] = f"{stem}.script.json"
-            _write_json(written.document, files.enter_context(replacing(path)))
+            _write_json(written.document, fault)
     except OSError as error:
         raise NotCaptured(f"{error.filename or path}: {error.strerror}; allowed: a file that can be written") from None
     return written
@@ -109,7 +113,7 @@ def fault_document(recording: Recording, stem: str, script: str) -> dict[str, An
 
 def script_section(recording: Recording, script: str, arguments: list[str], folder: str) -> dict[str, Any]:
     """The section `script`: the user's files with digests, notes, and the places of all values."""
-    places = [_relative(place, folder) for place in _places(recording)]
+    places = [_relative(place, folder) for place in _places(recording, arguments)]
     files = {frame.file for site in recording.sites for frame in site.frames if os.path.isfile(frame.file)}
     if os.path.isfile(script):
         files.add(os.path.abspath(script))
@@ -134,18 +138,32 @@ def _relative(place: dict[str, Any], folder: str) -> dict[str, Any]:
     return {**place, "file": relative(place["file"], folder)} if "file" in place else place
 
 
-def _places(recording: Recording) -> list[dict[str, Any]]:
-    """What sources.source_map finds. Without it, which needs LibCST, the lines of the calls."""
+def _places(recording: Recording, arguments: list[str]) -> list[dict[str, Any]]:
+    """What sources.source_map finds. Without it, and of files that it can't read, the lines of the calls."""
+    names = {frame.file for site in recording.sites for frame in site.frames}
+    texts = {name: text for name in names if (text := _text_of(name))}
     try:
-        module = importlib.import_module("..sources.source_map", __package__)
-    except ImportError:
-        return [
-            {"path": site.path, "file": site.frames[0].file, "line": site.frames[0].line, "kind": "call"}
-            for site in recording.sites
-            if site.frames
-        ]
-    found: list[dict[str, Any]] = module.places(recording)
-    return found
+        source_map = importlib.import_module("..sources.source_map", __package__)
+        found: list[dict[str, Any]] = source_map.places(recording.sites, texts, recording.program, arguments)
+        return found
+    except ModuleNotFoundError:
+        pass
+    except Exception as error:  # a file that isn't read as Python: the program is good without its map
+        recording.notes.append(f"the source map is left out: {error}")
+    return [
+        {"path": site.path, "file": site.frames[0].file, "line": site.frames[0].line, "kind": "computed"}
+        for site in recording.sites
+        if site.frames
+    ]
+
+
+def _text_of(file: str) -> bytes:
+    """The text of a file, or of a cell of a notebook, as it was run."""
+    try:
+        with open(file, "rb") as opened:
+            return opened.read()
+    except OSError:
+        return "".join(linecache.getlines(file)).encode()
 
 
 def _has_nan(array: Any) -> bool:
@@ -189,7 +207,6 @@ def _write_weights(recording: Recording, path: str) -> None:
 def _check(document: dict[str, Any], path: str, recording: Recording) -> None:
     """Has the command read the fault with its data: what it refuses is refused here, with the user's lines."""
     from ..command import NeutraError, run
-    from .keras_sites import frame_at
 
     try:
         _write_json(document, path)
@@ -204,12 +221,11 @@ def _check(document: dict[str, Any], path: str, recording: Recording) -> None:
     finally:
         with contextlib.suppress(OSError):
             os.unlink(path)
-    for warning in found.get("warnings", []):
-        frame = frame_at(recording.sites, warning.get("path", ""))
-        text = warning["text"]
-        recording.notes.append(f"{frame}: {text}" if frame else text)
-
-
-def message_of(frame: Frame | None, text: str) -> str:
-    """A line about a place."""
-    return f"{frame}: {text}" if frame else text
+    for warning in found["warnings"]:
+        if warning["path"] == "/data/test":  # the recorder says why
+            continue
+        frame = frame_at(recording.sites, warning["path"])
+        # With data at hand, shapes are unknown where Keras would end with an error.
+        if found["weights"] is None:
+            raise NotCaptured(warning["text"], frame)
+        recording.notes.append(f"{frame}: {warning['text']}" if frame else warning["text"])

@@ -9,7 +9,7 @@ import sysconfig
 from itertools import islice
 from types import FrameType
 
-from .recording import Frame, Place
+from .recording import Frame, Place, Site
 
 _PACKAGES = ("site-packages", "dist-packages")
 _OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -81,3 +81,13 @@ def user_frames(depth: int = 1) -> list[Frame]:
 def first(frames: list[Frame]) -> Frame | None:
     """The innermost of the user's frames, if there is one."""
     return frames[0] if frames else None
+
+
+def frame_at(sites: list[Site], path: str) -> Frame | None:
+    """The user's line behind a JSON pointer: that of the nearest part around it."""
+    while path:
+        for site in sites:
+            if site.path == path and site.frames:
+                return site.frames[0]
+        path = path.rpartition("/")[0]
+    return None

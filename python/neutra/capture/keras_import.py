@@ -13,6 +13,13 @@ from .recording import Frame, NotCaptured
 
 #: Assumptions of the import that the capture knows better.
 _KNOWN = ("compile, fit", "data", "data.split", "fit.batch_size", "fit.epochs")
+#: What else an assumption is about, by its field.
+_ABOUT = {
+    "fit.schedule": "optimizer",
+    "compile.optimizer": "optimizer",
+    "metric": "compile",
+    "compile.metrics": "compile",
+}
 
 
 def import_model(
@@ -38,7 +45,7 @@ def import_model(
     notes = []
     for entry in found["assumptions"]:
         if entry["field"] not in _KNOWN and not (entry["field"] == "compile" and "not in the file" in entry["value"]):
-            line = line_of(entry["value"], lines)
+            line = line_of(entry["value"], lines) or lines.get(_ABOUT.get(entry["field"], ""))
             text = f"{entry['field']}: {entry['value']}: {entry['reason']}"
             notes.append(f"{line}: {text}" if line else text)
     return program, notes

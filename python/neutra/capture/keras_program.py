@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from types import ModuleType
 from typing import Any
 
 from .calls import Call, CallLog
@@ -32,18 +31,16 @@ def is_keras(value: Any) -> bool:
     return str(getattr(owner, "__module__", "")).split(".")[0] in _PACKAGES
 
 
-def read_training(
-    keras: ModuleType, model: Any, compiled: Call | None, fit: Call, log: CallLog, steps: int | None
-) -> Training:
+def read_training(model: Any, compiled: Call | None, fit: Call, log: CallLog, steps: int | None) -> Training:
     """Reads a model that is about to be trained. `steps` are the batches of an epoch, where they are known."""
     found = Training()
     frame = fit.frame
-    _check_model(keras, model, found, frame)
+    _check_model(model, found, frame)
     if not found.problems:
         _model(model, found, frame)
     arguments = compiled.arguments if compiled else stored_arguments(model)
     place = (compiled.frame if compiled else None) or frame
-    rate = _optimizer(keras, model, found, log, place, steps)
+    rate = _optimizer(model, found, log, place, steps)
     _compile(arguments, found, place)
     given = fit.arguments
     epochs = int(given.get("epochs") or 1)
@@ -54,10 +51,10 @@ def read_training(
     return found
 
 
-def _check_model(keras: ModuleType, model: Any, found: Training, frame: Frame | None) -> None:
-    kinds = tuple(kind for kind in (keras.Sequential, _functional(keras)) if kind)
+def _check_model(model: Any, found: Training, frame: Frame | None) -> None:
+    """A chain of Keras's own code, or a problem."""
     name = type(model).__name__
-    if not isinstance(model, kinds):
+    if not any(each.__name__ in ("Sequential", "Functional") and is_keras(each) for each in type(model).__mro__):
         found.problems.append(
             NotCaptured(f"found {name}, a subclassed model; allowed: Sequential and functional models", frame)
         )
@@ -66,18 +63,6 @@ def _check_model(keras: ModuleType, model: Any, found: Training, frame: Frame | 
         function = getattr(type(model), method, None)
         if function is not None and not is_keras(function):
             found.problems.append(NotCaptured(f"found {name} with a {method} of its own; allowed: Keras's", frame))
-
-
-def _functional(keras: ModuleType) -> type | None:
-    """The class of functional models, which is public in Keras 3 and the base of Sequential in Keras 2."""
-    for each in keras.Sequential.__mro__:
-        if each.__name__ == "Functional":
-            return each  # type: ignore[no-any-return]
-    models = getattr(keras, "models", None)
-    for holder in (models, keras):
-        if isinstance(getattr(holder, "Functional", None), type):
-            return holder.Functional  # type: ignore[union-attr,no-any-return]
-    return None
 
 
 def _model(model: Any, found: Training, frame: Frame | None) -> None:
@@ -134,9 +119,7 @@ def jsonable(value: Any) -> Any:
     return getattr(value, "__name__", str(value))
 
 
-def _optimizer(
-    keras: ModuleType, model: Any, found: Training, log: CallLog, place: Frame | None, steps: int | None
-) -> float | None:
+def _optimizer(model: Any, found: Training, log: CallLog, place: Frame | None, steps: int | None) -> float | None:
     """Adds the optimiser with the settings that it has now. Its learning rate, where that is a number."""
     optimizer = getattr(model, "optimizer", None)
     if optimizer is None:
@@ -152,9 +135,27 @@ def _optimizer(
     if isinstance(config.get("learning_rate"), dict):
         schedule = config["learning_rate"]
         config["learning_rate"] = _staircase(schedule, found, steps) or schedule
+    found.notes += [f"{place}: {note}" for note in as_trained(optimizer, config)]
     found.options["optimizer"] = {"class_name": type(optimizer).__name__, "config": config}
     rate = config.get("learning_rate")
     return float(rate) if isinstance(rate, (int, float)) else None
+
+
+def as_trained(optimizer: Any, config: dict[str, Any]) -> list[str]:
+    """Settings with which an optimiser of tf.keras 2.4, which programs have, trains as this newer one does (Keras 2.11
+    and later: keras/src/optimizers). Notes of what was set, and of what stays different."""
+    old = "legacy" in type(optimizer).__module__ or "decay" in config
+    name = type(optimizer).__name__
+    if old:
+        return []
+    if name == "RMSprop" and not config.get("momentum"):
+        config["momentum"] = 1e-30
+        return ["RMSprop adds epsilon inside the root since Keras 2.11: momentum = 1e-30 has the program do so"]
+    if name == "Nadam":
+        config["schedule_decay"] = 1
+        if hasattr(optimizer, "_u_product_counter"):
+            return ["Nadam of Keras 2.11 to 2.15 counts its momentum once for each weight: the program once a step"]
+    return []
 
 
 def _staircase(schedule: dict[str, Any], found: Training, steps: int | None) -> float | None:

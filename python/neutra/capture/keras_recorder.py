@@ -190,7 +190,6 @@ class KerasRecorder:
             data = FitRows(call.arguments, options.max_data, call.frame, options.run)
             filled = None if options.run else data.finish()
             training = read_training(
-                self._keras,
                 model,
                 self._compiled.get(id(model)),
                 call,

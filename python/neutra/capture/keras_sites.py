@@ -7,7 +7,7 @@ from typing import Any
 
 from .calls import Call, CallLog
 from .keras_program import Training
-from .recording import Frame, Site
+from .recording import Site
 
 #: Arguments of Keras that programs have under another name.
 ALIASES = {
@@ -142,13 +142,3 @@ class SiteMaker:
                 self.sites.append(call.site(path, self._arguments(path, entry["config"], call)))
         if training.acting.schedule_call is not None:
             self.sites.append(training.acting.schedule_call.site("/fit/schedule", {}))
-
-
-def frame_at(sites: list[Site], path: str) -> Frame | None:
-    """The user's line behind a JSON pointer: that of the nearest part around it."""
-    while path:
-        for site in sites:
-            if site.path == path and site.frames:
-                return site.frames[0]
-        path = path.rpartition("/")[0]
-    return None

@@ -1,9 +1,9 @@
 """What recorders make of a script: a program, its data, and the calls that made each part of it.
 
 No framework is imported here. A recorder (keras_recorder, torch_recorder) has a table HOOKS: name of a module ->
-function(session, log, module), which runner calls once the script has imported that module. The function wraps what it must,
-fills a Recording at the first training step and hands it to the Session. fault_file writes it; sources.source_map finds
-the places in the text.
+function(session, log, module), which runner calls once the script has imported that module. The function wraps what it
+must, fills a Recording at the first training step and hands it to the Session. fault_file writes it;
+sources.source_map finds the places in the text.
 """
 
 from __future__ import annotations
