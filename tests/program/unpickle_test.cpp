@@ -144,7 +144,7 @@ TEST(Unpickle, BoundsWhatAHostilePickleMakes) {
                 "0c_codecs\nencode\nq\1" + "0U\6latin1q\2" + "0" +
                 repeated(std::string("h\1h\0h\2\x86R0", 9), 1'000),
             "found texts of more than 109038 bytes in calls of encode"}}) {
-    const std::string message = error_of([&] { lists_of(bytes); });
+    const std::string message = error_of([&bytes = bytes] { lists_of(bytes); });
     EXPECT_NE(message.find(words), std::string::npos) << words << " in: " << message;
   }
 }
