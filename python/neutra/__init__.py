@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .api import *  # noqa: F403
+    from .capture.notebook import Capture as capture  # noqa: F401
 
 __version__ = "0.1.0"  # that of the command
 
 
 def __getattr__(name: str) -> Any:
+    if name == "capture":
+        return importlib.import_module(f"{__name__}.capture")
     # The first name that is asked for brings pandas and networkx: `python -m neutra` needs neither.
     try:
         api = importlib.import_module(f"{__name__}.api")
@@ -32,4 +35,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__getattr__("__all__"), "__version__"])
+    return sorted([*__getattr__("__all__"), "__version__", "capture"])

@@ -248,6 +248,22 @@ model.fit(np.zeros((300, 1000)), np.zeros(300))  # HERE
         "allowed: 1M, or more with --max-data",
     ),
 }
+_WEIGHTS = """
+x = np.random.rand(20, 8, 8, 2)
+L = keras.layers
+model = keras.Sequential([keras.Input((8, 8, 2)), L.Conv2D(3, 3, activation="tanh"), L.BatchNormalization(),
+    L.MaxPooling2D(), L.Reshape((3, 9)), L.Bidirectional(L.LSTM(4, return_sequences=True)), L.GRU(3),
+    L.LayerNormalization(), L.Dense(1)])
+model.compile("sgd", "mse")
+y = np.ones((20, 1))
+print(float(model.evaluate(x, y, verbose=0)))
+model.fit(x, y)
+"""
+_LEFT_OUT = """
+model = keras.Sequential([keras.layers.Dense(1)])
+model.compile(keras.optimizers.SGD(keras.optimizers.schedules.CosineDecay(0.1, 100)), "mse")
+model.fit(x, y, callbacks=[keras.callbacks.ReduceLROnPlateau()], sample_weight=np.ones(8))
+"""
 _BEGIN = "import keras\nimport numpy as np\nx, y = np.ones((8, 3)), np.ones((8, 1))\n"
 
 
@@ -257,7 +273,11 @@ def captured(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     folder = tmp_path_factory.mktemp("captured")
     scripts = {name: [str(FOLDER / f"{name}.py")] for name in EXPECTED}
     scripts["argparse_words"] = [str(FOLDER / "argparse_main.py"), "--lr", "0.5", "--epochs", "7"]
-    scripts["weights"] = ["--weights", str(FOLDER / "sequential_list.py")]
+    (folder / "weights.py").write_text(_BEGIN + _WEIGHTS)
+    scripts["weights"] = ["--weights", str(folder / "weights.py")]
+    scripts["unbuilt"] = ["--weights", str(FOLDER / "tf_data.py")]
+    (folder / "left_out.py").write_text(_BEGIN + _LEFT_OUT)
+    scripts["left_out"] = ["--leave-out", str(folder / "left_out.py")]
     for name, (text, _) in REFUSED.items():
         (folder / f"{name}.py").write_text(_BEGIN + text)
         scripts[f"refused_{name}"] = ["--max-data", "1M", str(folder / f"{name}.py")]
@@ -325,10 +345,22 @@ def test_words_of_the_script(captured: dict[str, Captured]) -> None:
 
 def test_weights(captured: dict[str, Captured]) -> None:
     found = captured["weights"]
-    weights = found.fault.with_suffix(".weights.h5")
-    result = neutra.run("evaluate", found.fault, weights=weights)
-    assert result["rows"] == 30
-    assert 0.3 < result["loss"] < 1.5
+    assert found.code == 0, found.err
+    result = neutra.run("evaluate", found.fault, weights=found.fault.with_suffix(".weights.h5"))
+    printed = float(found.out.splitlines()[0])
+    assert result["loss"] == pytest.approx(printed, rel=1e-5)
+    unbuilt = captured["unbuilt"]
+    assert neutra.run("evaluate", unbuilt.fault, weights=unbuilt.fault.with_suffix(".weights.h5"))["rows"] == 20
+
+
+def test_left_out(captured: dict[str, Captured]) -> None:
+    found = captured["left_out"]
+    assert found.code == 0, found.err
+    assert found.program["compile"]["optimizer"]["config"]["learning_rate"] == pytest.approx(0.1)
+    notes = found.script["notes"]
+    assert any("left_out.py:6: the schedule CosineDecay is left out" in note for note in notes)
+    assert any("ReduceLROnPlateau" in note and note.endswith("left out") for note in notes)
+    assert any("sample_weight" in note and note.endswith("left out") for note in notes)
 
 
 def test_notes(captured: dict[str, Captured]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import rows
-from .recording import Frame, NotCaptured
+from .recording import Frame, NotCaptured, Options
 from .streams import Stream, kind_of
 
 
@@ -26,26 +26,30 @@ class FitRows:
     """What a call of fit trains on. Arrays are copied at once; streams are read by `finish`, or on their way into the
     script's own training (`x` is what that is to be given)."""
 
-    def __init__(self, arguments: dict[str, Any], max_data: int, frame: Frame | None, run: bool):
+    def __init__(self, arguments: dict[str, Any], options: Options, frame: Frame | None):
         self._arguments = arguments
-        self._max_data = max_data
+        self._max_data = options.max_data
         self._frame = frame
         self.x = arguments.get("x")
         self.validation_data = arguments.get("validation_data")
         self._stream: Stream | None = None
         self._validation: Stream | None = None
         self._arrays: dict[str, Any] = {}
+        self._notes: list[str] = []
         if arguments.get("sample_weight") is not None:
-            raise NotCaptured("found sample_weight; allowed: none, or class_weight", frame)
+            problem = NotCaptured("found sample_weight; allowed: none, or class_weight", frame)
+            if not options.leave_out:
+                raise problem
+            self._notes.append(f"{problem}: left out")
         if kind_of(self.x):
-            self._stream = Stream(self.x, self._steps("steps_per_epoch"), max_data, frame)
-            if run and self._stream.one_pass:
+            self._stream = Stream(self.x, self._steps("steps_per_epoch"), options.max_data, frame)
+            if options.run and self._stream.one_pass:
                 self.x = self._stream.tee()
         else:
             self._arrays["x"], self._arrays["y"] = self._pair(self.x, arguments.get("y"), "")
             self._check_steps()
-        self._take_validation(run)
-        rows.fits(self._arrays.values(), max_data, frame)
+        self._take_validation(options.run)
+        rows.fits(self._arrays.values(), options.max_data, frame)
 
     def _steps(self, name: str) -> int | None:
         value = self._arguments.get(name)
@@ -88,7 +92,7 @@ class FitRows:
 
     def finish(self) -> FitData:
         """All rows. Streams are read now, twice, to see whether their epochs differ. Raises NotCaptured."""
-        found = FitData(arrays=dict(self._arrays))
+        found = FitData(arrays=dict(self._arrays), notes=list(self._notes))
         epochs = int(self._arguments.get("epochs") or 1)
         shuffle = self._arguments.get("shuffle", True)
         found.fit = {"batch_size": int(self._arguments.get("batch_size") or 32), "epochs": epochs}

@@ -31,8 +31,16 @@ def is_keras(value: Any) -> bool:
     return str(getattr(owner, "__module__", "")).split(".")[0] in _PACKAGES
 
 
-def read_training(model: Any, compiled: Call | None, fit: Call, log: CallLog, steps: int | None) -> Training:
-    """Reads a model that is about to be trained. `steps` are the batches of an epoch, where they are known."""
+def read_training(
+    model: Any,
+    compiled: Call | None,
+    fit: Call,
+    log: CallLog,
+    steps: int | None,
+    leave_out: bool = False,
+) -> Training:
+    """Reads a model that is about to be trained. `steps` are the batches of an epoch, where they are known. With
+    `leave_out`, callbacks and schedules that no program has become notes."""
     found = Training()
     frame = fit.frame
     _check_model(model, found, frame)
@@ -41,11 +49,16 @@ def read_training(model: Any, compiled: Call | None, fit: Call, log: CallLog, st
     arguments = compiled.arguments if compiled else stored_arguments(model)
     place = (compiled.frame if compiled else None) or frame
     rate = _optimizer(model, found, log, place, steps)
+    if leave_out:
+        rate = _without_schedule(model, found, place) or rate
     _compile(arguments, found, place)
     given = fit.arguments
     epochs = int(given.get("epochs") or 1)
     found.acting = read_callbacks(given.get("callbacks"), log, frame, rate, epochs)
-    found.problems += found.acting.problems
+    if leave_out:
+        found.notes += [f"{problem}: left out" for problem in found.acting.problems]
+    else:
+        found.problems += found.acting.problems
     found.notes += found.acting.notes
     _fit(given, found, frame)
     return found
@@ -139,6 +152,21 @@ def _optimizer(model: Any, found: Training, log: CallLog, place: Frame | None, s
     found.options["optimizer"] = {"class_name": type(optimizer).__name__, "config": config}
     rate = config.get("learning_rate")
     return float(rate) if isinstance(rate, (int, float)) else None
+
+
+def _without_schedule(model: Any, found: Training, place: Frame | None) -> float | None:
+    """The first rate of a schedule that no program has, in its place."""
+    config = found.options.get("optimizer", {}).get("config", {})
+    schedule = config.get("learning_rate")
+    if not isinstance(schedule, dict):
+        return None
+    name, inner = schedule.get("class_name"), schedule.get("config", {})
+    if name in ("ExponentialDecay", "InverseTimeDecay") and not inner.get("staircase"):
+        return None
+    rate = getattr(model.optimizer, "_learning_rate", None)
+    config["learning_rate"] = float(rate(0) if callable(rate) else inner["initial_learning_rate"])
+    found.notes.append(f"{place}: the schedule {name} is left out: the rate stays {config['learning_rate']:.6g}")
+    return float(config["learning_rate"])
 
 
 def as_trained(optimizer: Any, config: dict[str, Any]) -> list[str]:

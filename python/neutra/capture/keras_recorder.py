@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+import traceback
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -89,6 +91,15 @@ def framework_of(keras: ModuleType) -> str:
     if version.startswith("3"):
         return f"keras {version} ({keras.config.backend()})"
     return f"tf.keras {version}"
+
+
+def failed(error: Exception, frame: Frame | None) -> NotCaptured:
+    """An error of the capture itself."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{os.path.basename(last.filename)}:{last.lineno}"
+    return NotCaptured(
+        f"the capture failed ({where}: {type(error).__name__}: {error}); this is a mistake of neutra", frame
+    )
 
 
 class KerasRecorder:
@@ -187,7 +198,7 @@ class KerasRecorder:
         """Records a training. With `run`: the recording, and fit's arguments where one of them is to be replaced."""
         options = self._session.options
         try:
-            data = FitRows(call.arguments, options.max_data, call.frame, options.run)
+            data = FitRows(call.arguments, options, call.frame)
             filled = None if options.run else data.finish()
             training = read_training(
                 model,
@@ -195,10 +206,13 @@ class KerasRecorder:
                 call,
                 self._log,
                 self._steps(call, filled),
+                options.leave_out,
             )
             problems = training.problems
         except NotCaptured as error:
             problems = [error]
+        except Exception as error:  # a mistake of ours: the script goes on as it is
+            problems = [failed(error, call.frame)]
         if problems:
             self._session.refused(*problems)
             return None, None
@@ -206,13 +220,18 @@ class KerasRecorder:
             place = self._loaded[id(model)]
             training.notes.append(f"{place}: the weights are set before the training: the program draws its own")
         recording = Recording(framework_of(self._keras), {})
-        weights = weights_of(model) if options.weights else None
+        weights = weights_of(model, filled) if options.weights else None
+        if options.weights and weights is None:
+            training.notes.append(f"{call.frame}: no initial weights are kept: there are none before the first step")
         finish = Finisher(recording, training, model, call, self._compiled.get(id(model)), self._log, weights)
         if filled is not None:
             try:
                 finish(filled)
             except NotCaptured as error:
                 self._session.refused(error)
+                return None, None
+            except Exception as error:
+                self._session.refused(failed(error, call.frame))
                 return None, None
         else:
             self._session.at_end(lambda: finish(data.finish()))
@@ -234,12 +253,16 @@ class KerasRecorder:
         return math.ceil(rows_of_x / int(filled.fit["batch_size"]))
 
 
-def weights_of(model: Any) -> list[tuple[str, list[Any]]] | None:
-    """The arrays of each layer that has some, by its name; None for a model that is not built."""
+def weights_of(model: Any, data: FitData | None) -> list[tuple[str, list[Any]]] | None:
+    """The arrays of each layer that has some, by its name. A model that has no weights yet is built where the data are
+    at hand: the script does not go on then. None where they are not."""
     from .keras_sites import flat_layers
 
     if not getattr(model, "built", False):
-        return None
+        if data is None:
+            return None
+        x = data.arrays["x_train" if "x_train" in data.arrays else "x"]
+        model.build((None, *(x.shape[1:] or (1,))))
     return [(layer.name, [each.copy() for each in layer.get_weights()]) for layer in flat_layers(model)]
 
 

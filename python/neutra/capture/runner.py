@@ -15,8 +15,9 @@ from types import ModuleType, TracebackType
 
 from . import seeds
 from .calls import CallLog
+from .frames import is_users
 from .hooks import Hook, ImportHooks
-from .recording import EndOfCapture, Frame, NotCaptured, Session
+from .recording import EndOfCapture, Frame, NotCaptured, Session, shown_file
 
 #: A recorder: installs itself for a session on a module that was just imported.
 Recorder = Callable[[Session, CallLog, ModuleType], None]
@@ -143,9 +144,9 @@ def _run(code: object, main: ModuleType, path: str) -> Outcome:
     except BaseException as error:
         own = _users_part(error.__traceback__, path)
         sys.stdout.flush()
-        sys.excepthook(type(error), error, own)
-        last = traceback.extract_tb(own)[-1:] if own else []
-        place = f"{last[0].filename}:{last[0].lineno}: " if last else ""
+        sys.excepthook(type(error), error.with_traceback(own), own)
+        lines = [line for line in traceback.extract_tb(own) if is_users(line.filename)]
+        place = f"{shown_file(lines[-1].filename)}:{lines[-1].lineno}: " if lines else ""
         return Outcome(1, f"{place}{type(error).__name__}: {error}".strip())
     return Outcome(0)
 
