@@ -91,14 +91,16 @@ class Recording:
     `framework` is its name and version ("tf.keras 2.15.0", "keras 3.15.1 (jax)", "torch 2.15.0"). `program` is a whole
     neutra-program; its data section has at most `validation` and `split` until fault_file completes it. `arrays` are
     NumPy arrays x_train, y_train, x_test, y_test, or x and y. `weights` are (layer, name, array) before the first step,
-    layers counted as in the program. `loss_history` has the loss of each epoch where the script trained to its end.
-    `notes` say what was frozen, assumed or left out, each with its place. `random_seeds` are calls that set a seed.
+    layers counted as in the program, `final_weights` those behind the last step. `loss_history` has the loss of each
+    epoch where the script trained to its end. `notes` say what was frozen, assumed or left out, each with its place.
+    `random_seeds` are calls that set a seed.
     """
 
     framework: str
     program: dict[str, Any]
     arrays: dict[str, Any] = field(default_factory=dict)
     weights: list[tuple[int, str, Any]] | None = None
+    final_weights: list[tuple[int, str, Any]] | None = None
     loss_history: list[float] = field(default_factory=list)
     sites: list[Site] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)

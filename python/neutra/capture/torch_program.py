@@ -78,19 +78,22 @@ def recording_of(recorder: TorchRecorder, ended: bool) -> Recording:
     )
     if session.options.run:
         recording.loss_history = epoch_losses(recorder.steps)
+        recording.final_weights = _weights(layers, state.values())
     if session.options.weights:
-        recording.weights = _weights(layers)
+        recording.weights = _weights(layers, {w.variable.name: w.variable.value for w in layers.weights})
     return recording
 
 
-def _weights(layers: Layers) -> list[tuple[int, str, Any]]:
-    """The initial weights as neutra has them. Two biases of a recurrent layer are rows of a GRU's, else their sum."""
+def _weights(layers: Layers, values: dict[str, Any]) -> list[tuple[int, str, Any]]:
+    """Weights as neutra has them, of torch's by name. Two biases of a recurrent layer are rows of a GRU's, else their
+    sum."""
     found: dict[tuple[int, str], Any] = {}
     for weight in layers.weights:
-        if weight.variable.value is None:
+        value = values.get(weight.variable.name)
+        if value is None:
             continue
         name, _, row = weight.name.partition("/")
-        array, key = weight.turn(weight.variable.value), (weight.layer, name)
+        array, key = weight.turn(value), (weight.layer, name)
         if row and key in found:
             gru = layers.layers[weight.layer]["class_name"] == "GRU"
             array = np.stack([found[key], array]) if gru else found[key] + array
@@ -182,7 +185,7 @@ def _schedule(recorder: TorchRecorder, found: FoundLoop, epochs: int) -> dict[st
 def _momentum(recorder: TorchRecorder, optimizer: ProgramOptimizer, schedule: dict[str, Any] | None) -> None:
     """PyTorch's momentum is of gradients, that of programs of steps: the same only while the rate stays."""
     if schedule and optimizer.config.get("momentum") and schedule["decay_rate"] != 1:
-        text = "found momentum beside a schedule, where programs keep steps with the rates of their time; allowed: one of them"
+        text = "found momentum beside a schedule: programs keep steps with the rates of their time; allowed: one of them"
         optimizer.differences.append(NotCaptured(text, recorder.calls.schedule))
 
 

@@ -121,6 +121,15 @@ class State:
             found[name] = variable
         return found
 
+    def values(self) -> dict[str, Any]:
+        """The numbers of all variables now, by name."""
+        modules = [call.module for call in self.chain.calls if call.module is not None]
+        found: dict[str, Any] = {}
+        for module in modules:
+            for name, value in [*module.named_parameters(recurse=False), *module.named_buffers(recurse=False)]:
+                found[self.names.get(id(value), name)] = value.detach().cpu().numpy().copy()
+        return found
+
     def layers(self) -> tuple[Layers, ProgramLoss]:
         """The layers and the loss. Raises NotCaptured for what no program holds."""
         ops = self.ops()
