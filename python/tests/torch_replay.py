@@ -145,9 +145,7 @@ def both(script: Path, folder: Path) -> tuple[Trained, Trained]:
         for model in recorder.models
         for name, value in [*model.named_parameters(), *model.named_buffers()]
     }
-    for weight in layers.weights:
-        weight.variable.value = values[weight.variable.name]
-    own = {(layer, name): array for layer, name, array in weights_of(layers)}
+    own = {(layer, name): array for layer, name, array in weights_of(layers, values)}
     ours = _neutra(fault, folder, names)
     return Trained(session.recordings[0].loss_history, own), ours
 

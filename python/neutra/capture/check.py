@@ -1,7 +1,7 @@
 """`--check N`: compares N trainings of neutra with N runs of the script.
 
-Each run of the script is a process of its own, in which seeds are replaced from the moment that the first layer is made:
-what comes before, such as rows that are drawn, stays as it was. The weights that a run ends with are evaluated by
+Each run of the script is a process of its own, in which seeds are replaced once the first layer is made: what comes
+before, such as rows that are drawn, stays as it was. The weights that a run ends with are evaluated by
 `neutra evaluate`, so that both sides have one metric, on the same rows.
 """
 
@@ -56,17 +56,18 @@ def main(recording: Recording, fault: str, script: str, arguments: Sequence[str]
     if recording.random_seeds:
         places = ", ".join(dict.fromkeys(map(str, recording.random_seeds)))
         print(f"neutra: seeds of the script ({places}) are replaced for the check alone", file=sys.stderr, flush=True)
-    print(check(fault, script, arguments, count, recording.program).line, flush=True)
+    print(check(fault, script, arguments, count).line, flush=True)
     return 0
 
 
-def check(fault: str, script: str, arguments: Sequence[str], count: int, program: dict[str, Any]) -> Checked:
+def check(fault: str, script: str, arguments: Sequence[str], count: int) -> Checked:
     """Trains and runs `count` times each, and compares."""
     with tempfile.TemporaryDirectory() as folder:
         evaluated = inference_fault(fault, os.path.join(folder, "fault.json"))
         found = Checked()
         try:
-            found.native = [_metric(each) for each in run("train", evaluated, replicas=count)["replicas"]]
+            trained = run("train", evaluated, replicas=count)
+            found.native = [_metric(each) for each in trained["replicas"]]
             runs = []
             for number in range(count):
                 print(f"neutra: run {number + 1} of {count} of {script}", file=sys.stderr, flush=True)
@@ -75,17 +76,18 @@ def check(fault: str, script: str, arguments: Sequence[str], count: int, program
         except (NeutraError, NotCaptured) as error:
             found.reason = str(error)
             return found
-        return verdict(found, runs, program)
+        return verdict(found, runs, trained["goal"] == "maximize")
 
 
-def verdict(found: Checked, runs: list[dict[str, Any]], program: dict[str, Any]) -> Checked:
+def verdict(found: Checked, runs: list[dict[str, Any]], maximize: bool) -> Checked:
     """Completes what was found by the project's test. Equal runs never count as agreement."""
     if not all(each["rows"] for each in runs):
         found.reason = "the script's rows differ from run to run, those of the program are kept"
     elif len(runs) > 1 and len({each["mark"] for each in runs}) == 1:
-        found.reason = "all runs of the script are equal: something fixes its random numbers that the check can't replace"
+        found.reason = (
+            "all runs of the script are equal: something fixes its random numbers that the check can't replace"
+        )
     else:
-        maximize = program["metric"].get("goal") == "maximize"
         comparison = compare(found.native, found.script, maximize)
         found.p, found.d, found.same = comparison.p, comparison.d, not comparison.significant
     return found
@@ -123,7 +125,12 @@ def run_of(script: str, arguments: Sequence[str], number: int, folder: str, faul
     own = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     path = os.pathsep.join(filter(None, (own, os.environ.get("PYTHONPATH"))))
     done = subprocess.run(
-        words, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
+        words,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        check=False,
     )
     try:
         with open(result, encoding="utf-8") as file:

@@ -86,7 +86,7 @@ def watch(reseeder: Reseeder) -> None:
         reseeder.made(made)
         note(log, made, call)
 
-    CallLog.note = heard  # type: ignore[method-assign]
+    CallLog.note = heard  # type: ignore[method-assign,assignment]
     seeds._noting = lambda session, plain: noting(session, reseeder.replacing(plain))
 
 

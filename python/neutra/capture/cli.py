@@ -180,7 +180,7 @@ def main(words: Sequence[str], recorders: Mapping[str, Recorder]) -> int:
         say(str(error))
         return 1
     if options.check and capture.written:
-        from . import check  # type: ignore[attr-defined]
+        from . import check
 
         return int(check.main(capture.session.recordings[0], capture.output, script, arguments, options.check))
     if options.run and outcome.code:

@@ -190,6 +190,8 @@ class KerasRecorder:
             if recording is not None:
                 losses = getattr(history, "history", {}).get("loss", [])
                 recording.loss_history = [float(loss) for loss in losses]
+                if self._recorded:
+                    self._recorded[1].trained = weights_of(model)
             return history
 
         return fit
@@ -282,6 +284,7 @@ class Finisher:
         self._recording, self._training, self._model = recording, training, model
         self._fit, self._compiled, self._log, self._weights = fit, compiled, log, weights
         self._optimizer = model.optimizer
+        self.trained: list[tuple[str, list[Any]]] | None = None  # the weights behind fit
         self._test: tuple[Any, Any, Frame | None] | None = None
 
     def __call__(self, data: FitData) -> None:
@@ -300,7 +303,8 @@ class Finisher:
         sites.fit(self._fit, training, batch_call(self._log, self._fit.arguments.get("x")))
         recording.program, recording.arrays, recording.sites = program, data.arrays, sites.sites
         recording.notes = [*training.notes, *data.notes, *notes, *recording.notes]
-        self._add_weights(objects)
+        recording.weights = _by_layer(self._weights, objects)
+        recording.final_weights = _by_layer(self.trained, objects)
 
     def test_on(self, x: Any, y: Any, max_data: int) -> None:
         """Rows that the script evaluates the trained model on: they give the metric, where fit had none beside those
@@ -348,14 +352,16 @@ class Finisher:
         }
         return {**found, **{name: place for name, place in places.items() if place}}
 
-    def _add_weights(self, objects: list[Any]) -> None:
-        if self._weights is None:
-            return
-        by_name = dict(self._weights)
-        self._recording.weights = []
-        for index, made in enumerate(objects):
-            if made is None:
-                continue
-            names = [str(each.name).rpartition("/")[2].partition(":")[0] for each in made.weights]
-            for name, array in zip(names, by_name.get(made.name, [])):
-                self._recording.weights.append((index, name, array))
+
+def _by_layer(weights: list[tuple[str, list[Any]]] | None, objects: list[Any]) -> list[tuple[int, str, Any]] | None:
+    """The arrays of each of the program's layers, `objects`, with their names."""
+    if weights is None:
+        return None
+    by_name = dict(weights)
+    found: list[tuple[int, str, Any]] = []
+    for index, made in enumerate(objects):
+        if made is None:
+            continue
+        names = [str(each.name).rpartition("/")[2].partition(":")[0] for each in made.weights]
+        found += [(index, name, array) for name, array in zip(names, by_name.get(made.name, []))]
+    return found

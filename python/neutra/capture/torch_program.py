@@ -185,7 +185,9 @@ def _schedule(recorder: TorchRecorder, found: FoundLoop, epochs: int) -> dict[st
 def _momentum(recorder: TorchRecorder, optimizer: ProgramOptimizer, schedule: dict[str, Any] | None) -> None:
     """PyTorch's momentum is of gradients, that of programs of steps: the same only while the rate stays."""
     if schedule and optimizer.config.get("momentum") and schedule["decay_rate"] != 1:
-        text = "found momentum beside a schedule: programs keep steps with the rates of their time; allowed: one of them"
+        text = (
+            "found momentum beside a schedule: programs keep steps with the rates of their time; allowed: one of them"
+        )
         optimizer.differences.append(NotCaptured(text, recorder.calls.schedule))
 
 

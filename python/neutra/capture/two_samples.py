@@ -30,11 +30,14 @@ def compare(first: Sequence[float], second: Sequence[float], maximize: bool) -> 
         return _linear(first, second)
     merits = [[_merit(value, maximize) for value in sample] for sample in (first, second)]
     superior = sum((a > b) + (a == b) / 2 for a in merits[0] for b in merits[1]) / (len(first) * len(second))
-    if 0 < superior < 1:
-        d = math.sqrt(2) * NormalDist().inv_cdf(superior)
-    else:
-        d = math.inf if superior else -math.inf
-    return Comparison(rank_sum(*merits), d if maximize else -d)
+    return Comparison(rank_sum(*merits), _effect(superior) * (1 if maximize else -1))
+
+
+def _effect(superior: float) -> float:
+    """The d of two normal samples of which the first is better with this probability."""
+    if superior in (0, 1):
+        return math.inf if superior else -math.inf
+    return math.sqrt(2) * NormalDist().inv_cdf(superior)
 
 
 def _merit(value: float, maximize: bool) -> float:
@@ -80,4 +83,6 @@ def rank_sum(first: Sequence[float], second: Sequence[float]) -> float:
 
 def _double_ranks(values: Sequence[float]) -> list[int]:
     """Twice the mid-rank of each value, so that ties are whole numbers."""
-    return [2 * sum(other < value for other in values) + sum(other == value for other in values) + 1 for value in values]
+    return [
+        2 * sum(other < value for other in values) + sum(other == value for other in values) + 1 for value in values
+    ]
