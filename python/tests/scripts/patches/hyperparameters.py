@@ -1,0 +1,5 @@
+UNITS = 25
+ACT = 'relu'
+OPTIMIZER = 'adam'
+LOSS = 'mse'
+EPOCHS = 3
