@@ -35,27 +35,18 @@ def parts(file: SourceFile, call: ast.Call) -> list[tuple[ast.expr | ast.keyword
 
 
 def add_argument(file: SourceFile, call: ast.Call, text: str, edits: Edits) -> None:
-    """Adds a keyword argument behind the others, in front of **options. On lines of its own where the others are."""
-    written = parts(file, call)
+    """Adds a keyword argument behind the others, in front of **options. On a line of its own where the others are."""
+    written = [span for _, span in parts(file, call)]
     inside = arguments_span(file, call)
-    stars = [span for node, span in written if isinstance(node, ast.keyword) and node.arg is None]
     if not written:
         edits.add(file, Span(inside.start, inside.start), text)
         return
-    separator = ", "
-    if len(written) > 1:
-        between = file.text[written[-2][1].end : written[-1][1].start]
-        line = file.line_of(written[-1][1].start)
-        if "\n" in between and not file.text[file.starts[line - 1] : written[-1][1].start].strip():
-            separator = "," + file.line_end(line) + file.indentation(line)
-    elif _alone_on_line(file, written[0][1]):
-        line = file.line_of(written[0][1].start)
-        separator = "," + file.line_end(line) + file.indentation(line)
-    if stars and stars[0] == written[-1][1]:
-        edits.add(file, Span(stars[0].start, stars[0].start), text + separator)
+    last = call.keywords[-1] if call.keywords else None
+    if last is not None and last.arg is None and parts(file, call)[-1][0] is last:
+        start = written[-1].start
+        edits.add(file, Span(start, start), text + _separator(file, written, len(written) - 1))
         return
-    end = written[-1][1].end
-    edits.add(file, Span(end, end), separator + text)
+    insert_part(file, written, len(written) - 1, text, edits)
 
 
 def remove_part(file: SourceFile, spans: Sequence[Span], which: int, edits: Edits) -> None:
@@ -88,21 +79,34 @@ def remove_part(file: SourceFile, spans: Sequence[Span], which: int, edits: Edit
 def insert_part(file: SourceFile, spans: Sequence[Span], after: int, text: str, edits: Edits) -> None:
     """Puts a text behind one of several parts between commas, on a line of its own where that one has its own."""
     span = spans[after]
-    separator = ", "
-    if _alone_on_line(file, span) or (after > 0 and file.line_of(spans[after - 1].end) < file.line_of(span.start)):
-        line = file.line_of(span.start)
-        separator = "," + file.line_end(line) + file.indentation(line)
+    separator = _separator(file, spans, after)
+    if separator != ", ":
+        comma = file.token_after(span.end)
+        behind = comma.span.end if comma is not None and comma.text == "," else span.end
+        line = file.line_of(behind)
+        end = file.starts[line - 1] + len(file.lines[line - 1])
+        rest = file.text[behind:end].strip()
+        if not rest or rest.startswith("#"):
+            if behind == span.end:
+                edits.add(file, Span(span.end, span.end), ",")
+            edits.add(file, Span(end, end), separator[1:] + text + ("," if behind > span.end else ""))
+            return
     edits.add(file, Span(span.end, span.end), separator + text)
+
+
+def _separator(file: SourceFile, spans: Sequence[Span], place: int) -> str:
+    """What stands between a part and a further one: a line of its own where the part has one."""
+    span = spans[place]
+    line = file.line_of(span.start)
+    first = not file.text[file.starts[line - 1] : span.start].strip()
+    if first and (place > 0 or len(spans) == 1 or file.line_of(spans[1].start) > line):
+        return "," + file.line_end(line) + file.indentation(line)
+    return ", "
 
 
 def elements(file: SourceFile, node: ast.List | ast.Tuple) -> list[Span]:
     """The elements of a list or tuple as they are written."""
     return [file.in_parentheses(element, file.span(node)) for element in node.elts]
-
-
-def _alone_on_line(file: SourceFile, span: Span) -> bool:
-    """Does nothing stand before this on its first line?"""
-    return not file.text[file.starts[file.line_of(span.start) - 1] : span.start].strip()
 
 
 def _whole_lines(file: SourceFile, first: int, last: int) -> Span:

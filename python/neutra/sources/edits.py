@@ -69,6 +69,14 @@ class Edits:
             text = text[: edit.span.start] + edit.text + text[edit.span.end :]
         return text
 
+    def without(self, file: SourceFile, span: Span) -> Edits:
+        """These edits but for those within a span."""
+        other = Edits()
+        for edit in self._edits:
+            if not (edit.file == file.name and span.start <= edit.span.start and edit.span.end <= span.end):
+                other._edits.append(edit)
+        return other
+
     def within(self, file: SourceFile, span: Span) -> str:
         """The text of a span after the edits within it; an insertion right in front of it or behind it isn't."""
         inner = Edits()

@@ -55,8 +55,8 @@ class Resolver:
             return [chain]
         found: list[Chain] = []
         if isinstance(node, ast.Name):
-            for binding in self.sources.scopes(file).reaching(node.id, node):
-                found += self._bound(binding, At(file, node), level, context, chain)
+            for binding, turned in self._reaching(At(file, node), context):
+                found += self._bound(binding, At(file, node), level, turned, chain)
         elif isinstance(node, ast.Attribute):
             found = self._attribute(At(file, node), level, context, chain)
         elif isinstance(node, ast.Subscript):
@@ -70,6 +70,31 @@ class Resolver:
             result = self._returned(At(file, node))
             found = self._to(result, "variable", level, context, chain) if result is not None else []
         return found or [chain]
+
+    def _reaching(self, use: At, context: Context) -> list[tuple[Binding, Context]]:
+        """The bindings that a name may have, with the turns of loops in which they were made: what stands behind the use
+        in a loop's body (width = n) was made in the turn before."""
+        node, scopes = use.node, self.sources.scopes(use.file)
+        assert isinstance(node, ast.Name)
+        bindings = scopes.reaching(node.id, node)
+        if len(bindings) < 2:
+            return [(binding, context) for binding in bindings]
+        loops = scopes.loops_around(node)
+        for loop in reversed(loops):
+            turn = context.turns.get(id(loop))
+            later = [b for b in bindings if loop in use.file.ancestors(b.node) and not scopes.precedes(b.node, node)]
+            if not later or turn is None:
+                continue
+            if turn > 0:
+                before = Context(context.made, {**context.turns, id(loop): turn - 1})
+                return [(binding, before) for binding in later]
+            bindings = [binding for binding in bindings if binding not in later]
+        if len(bindings) > 1:
+            ahead = [b for b in bindings if scopes.precedes(b.node, node) and b.how == "value"]
+            same = [b for b in ahead if scopes.in_block_of(b.node, node)]
+            if ahead and same and same[-1] is ahead[-1]:
+                bindings = [ahead[-1]]
+        return [(binding, context) for binding in bindings]
 
     def _to(self, at: At, how: str, level: int, context: Context, chain: Chain) -> list[Chain]:
         return self.follow(at, level, context, (*chain, Step(at, how)))

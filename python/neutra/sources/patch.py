@@ -103,6 +103,7 @@ class _Maker:
         values = {path: new for path, new in values.items() if layer_number(path) not in self.removed}
         language = TorchScript if script.framework.startswith("torch") else KerasScript
         self.script: KerasScript | TorchScript = language(source_map, script.framework, wanted, values)
+        self.script.values.removed, self.script.values.copied = self.removed, copied
         self.layers = LayerEdits(source_map, self.removed, copied)
         self.edits = Edits()
         self.result = Patch()
@@ -141,6 +142,8 @@ class _Maker:
     def _adding(self, added: Added, swaps: Mapping[int, int]) -> Callable[[Edits], None]:
         def edit(edits: Edits) -> None:
             instead = swaps.get(self.differences.index(added))
+            if added.place > 0 and added.copy_of is not None:
+                raise CannotChange("more than one copy of a layer")
             if added.copy_of is not None:
                 self.script.copy(added.copy_of, self.layers, edits)
             else:

@@ -86,16 +86,20 @@ class Scopes:
         home = next((node for node in self.file.ancestors(last.node) if isinstance(node, (*_BRANCHES, *_SCOPES))), scope)
         loops = [node for node in around if isinstance(node, _LOOPS) and node not in self.file.ancestors(last.node)]
         later = [b for b in bindings if b not in before and any(node in loops for node in self.file.ancestors(b.node))]
-        in_branch = isinstance(home, _BRANCHES) and not self._same_block(last.node, use)
+        in_branch = isinstance(home, _BRANCHES) and not self.in_block_of(last.node, use)
         return bindings if later or in_branch else [last]
 
     def _ends_before(self, binding: Binding, use: ast.AST) -> bool:
         if binding.how in ("loop", "parameter"):
             return self.position(binding.node) < self.position(use)
-        node = binding.node if isinstance(binding.node, ast.stmt) else self.file.statement(binding.node)
-        return node is not self.file.statement(use) and self.position(node) < self.position(use)
+        return self.precedes(binding.node, use)
 
-    def _same_block(self, node: ast.AST, use: ast.AST) -> bool:
+    def precedes(self, node: ast.AST, use: ast.AST) -> bool:
+        """Does the statement of a node stand before that of a use?"""
+        statement = node if isinstance(node, ast.stmt) else self.file.statement(node)
+        return statement is not self.file.statement(use) and self.position(statement) < self.position(use)
+
+    def in_block_of(self, node: ast.AST, use: ast.AST) -> bool:
         """Is the use in the block of the node's statement, or in one within it?"""
         block = self.block(self.file.statement(node))
         statements = [use, *self.file.ancestors(use)]
@@ -113,6 +117,19 @@ class Scopes:
     def position(node: ast.AST) -> tuple[int, int]:
         """Where a node starts, for comparisons."""
         return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+
+    def other_reads(self, node: ast.AST) -> list[ast.expr]:
+        """Other reads of the name, attribute or entry that an expression reads."""
+        if not isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
+            return []
+        same = ast.dump(node)
+        found: list[ast.expr] = []
+        for other in ast.walk(self.file.tree):
+            if isinstance(other, type(node)) and other is not node and ast.dump(other) == same:
+                if isinstance(node, ast.Name) and self.lookup(node.id, other)[0] is not self.lookup(node.id, node)[0]:
+                    continue
+                found.append(other)
+        return found
 
     def function_of(self, node: ast.AST) -> Function | None:
         """The function around a node, if there is one; comprehensions don't count."""

@@ -9,7 +9,7 @@ from typing import Any
 from ..capture.recording import Frame, Place, Site
 
 #: Arguments that must equal the number of outputs of the layer before: nn.Linear(64, 10) behind 64 units.
-_WIDTHS = ("in_features", "num_features", "in_channels", "input_size", "normalized_shape")
+WIDTHS = ("in_features", "num_features", "in_channels", "input_size", "normalized_shape")
 _LAYERS = "/model/config/layers/"
 
 
@@ -55,7 +55,7 @@ def linked(site: Site, program: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The arguments of a site with the pointers that they set, and those of PyTorch's layers with the number of outputs
     of the layer before, which they must equal."""
     found = list(site.arguments.items())
-    for argument in _WIDTHS:
+    for argument in WIDTHS:
         if argument in site.parameters and argument not in site.arguments:
             producer = _producer(site, program)
             if producer is not None:

@@ -66,6 +66,7 @@ class SourceMap:
         self.sources = Sources(files)
         self.program = program
         self.arguments = list(arguments)
+        self.wanted: dict[str, Any] = {}  # what a patch changes: values that a loop's variable won't have any more
         self.resolver = Resolver(self.sources)
         self.made = self.sources.made(sites)
         self.contexts = _contexts(self.made, self.resolver)
@@ -207,8 +208,8 @@ def _entry(path: str, at: At | None, frame: Any, kind: str) -> dict[str, Any]:
 
 
 def _contexts(every: Sequence[Made], resolver: Resolver) -> list[Context]:
-    """Which turn of the loops around its calls made each site. Known where the turns of all loops around the same calls
-    are written and there are as many sites as turns."""
+    """Which turn of the loops around its calls made each site. Known where the turns of the loops are written and there
+    are as many sites as turns."""
     groups: dict[tuple[Any, ...], list[Made]] = {}
     for made in every:
         groups.setdefault(_group(made), []).append(made)
@@ -239,14 +240,14 @@ def _group(made: Made) -> tuple[Any, ...]:
 def _assign_turns(
     context: Context, loops: Sequence[ast.AST], lengths: Sequence[int | None], number: int, count: int
 ) -> None:
+    """The innermost loops that have as many turns together as there are sites made them; loops around those, over folds
+    say, make whole models."""
     total = 1
-    for length in lengths:
-        if length is None:
-            return
-        total *= length
-    if total != count:
-        return
+    turns: dict[int, int] = {}
     for loop, length in zip(reversed(loops), reversed(lengths)):
-        assert length is not None
-        context.turns[id(loop)] = number % length
-        number //= length
+        if length is None or total * length > count:
+            break
+        turns[id(loop)] = number // total % length
+        total *= length
+    if total == count:
+        context.turns.update(turns)

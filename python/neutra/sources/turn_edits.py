@@ -17,8 +17,11 @@ from .text import Span
 from .turns import condition, negated
 
 
-def remove_turns(source_map: SourceMap, form: Form, layers: set[int], edits: Edits) -> None:
-    """Leaves out those of the layers that one call makes which are in `layers`. Raises CannotChange."""
+def remove_turns(
+    source_map: SourceMap, form: Form, layers: set[int], edits: Edits, also: Iterable[At] = ()
+) -> None:
+    """Leaves out those of the layers that one call makes which are in `layers`; `also` are statements that go with a
+    layer. Raises CannotChange."""
     mine, others = _split(source_map, form, layers)
     if _change_iterable(source_map, form, mine, layers, edits, remove=True):
         return
@@ -26,6 +29,8 @@ def remove_turns(source_map: SourceMap, form: Form, layers: set[int], edits: Edi
     if test is None or form.bound is not None:
         raise CannotChange("one call makes several layers here, and nothing tells those that go from the others", form.where)
     file = form.where.file
+    for statement in also:
+        _guard(statement, negated(test), edits)
     if form.how == "added":
         _guard(form.where, negated(test), edits)
     elif form.how == "applied" and isinstance(file.parents[form.where.node], ast.Assign):
@@ -37,18 +42,21 @@ def remove_turns(source_map: SourceMap, form: Form, layers: set[int], edits: Edi
         raise CannotChange("one call makes several layers here", form.where)
 
 
-def copy_turns(source_map: SourceMap, form: Form, layers: set[int], edits: Edits) -> None:
-    """Puts copies behind those of the layers that one call makes which are in `layers`. Raises CannotChange."""
+def copy_turns(
+    source_map: SourceMap, form: Form, layers: set[int], edits: Edits, as_copied: Edits | None = None
+) -> None:
+    """Puts copies behind those of the layers that one call makes which are in `layers`; `as_copied` are edits of the
+    copies' text. Raises CannotChange."""
     mine, others = _split(source_map, form, layers)
-    if _change_iterable(source_map, form, mine, layers, edits, remove=False):
+    if as_copied is None and _change_iterable(source_map, form, mine, layers, edits, remove=False):
         return
     test = condition(source_map, mine, others, form.level) if others else "True"
     file = form.where.file
     statement = file.statement(form.where.node)
-    simple = form.how == "added" or isinstance(file.parents[form.where.node], ast.Assign)
+    simple = form.how == "added" or (form.how == "applied" and isinstance(file.parents[form.where.node], ast.Assign))
     if test is None or form.bound is not None or not simple:
         raise CannotChange("one call makes several layers here, and nothing tells those that are copied", form.where)
-    text = edits.within(file, file.span(statement))
+    text = (as_copied or edits).within(file, file.span(statement))
     if form.how == "applied":
         assert isinstance(statement, ast.Assign) and isinstance(form.where.node, ast.Call)
         target = file.text_of(statement.targets[0])
@@ -116,7 +124,7 @@ def _change_iterable(
     context = source_map.contexts[source_map.made.index(mine[0])]
     iterable = At(at.file, loop.iter)
     if isinstance(loop.iter, ast.Call) and last_name(loop.iter.func) == "range":
-        return _change_range(source_map, loop, iterable, len(chosen), len(turns), edits, remove)
+        return _change_range(loop, iterable, len(chosen), len(turns), edits, remove)
     ways = source_map.resolver.follow(iterable, form.level, context, (Step(iterable, "use"),))
     end = ways[0][-1].at if len(ways) == 1 else None
     if end is None or not isinstance(end.node, (ast.List, ast.Tuple)) or len(end.node.elts) != len(turns):
@@ -124,7 +132,7 @@ def _change_iterable(
     spans = elements(end.file, end.node)
     if len(spans) == len(chosen) and remove or (isinstance(end.node, ast.Tuple) and len(spans) < 3 and remove):
         return False
-    if len(ways[0]) > 1 and sum(isinstance(n, ast.Name) and n.id == _name(iterable) for n in ast.walk(at.file.tree)) > 2:
+    if any(source_map.sources.scopes(step.at.file).other_reads(step.at.node) for step in ways[0][:-1]):
         return False
     for turn in chosen:
         if remove:
@@ -134,21 +142,19 @@ def _change_iterable(
     return True
 
 
-def _name(at: At) -> str | None:
-    return at.node.id if isinstance(at.node, ast.Name) else None
-
-
-def _change_range(
-    source_map: SourceMap, loop: ast.AST, iterable: At, chosen: int, count: int, edits: Edits, remove: bool
-) -> bool:
+def _change_range(loop: ast.AST, iterable: At, chosen: int, count: int, edits: Edits, remove: bool) -> bool:
     """range(3) becomes range(2) where the turns are alike: the loop's variable isn't read."""
     assert isinstance(loop, (ast.For, ast.comprehension)) and isinstance(iterable.node, ast.Call)
-    if not isinstance(loop.target, ast.Name) or len(iterable.node.args) != 1 or not isinstance(loop, ast.For):
+    if not isinstance(loop.target, ast.Name) or len(iterable.node.args) != 1:
         return False
-    reads = [n for each in loop.body for n in ast.walk(each) if isinstance(n, ast.Name) and n.id == loop.target.id]
+    body = loop.body if isinstance(loop, ast.For) else [iterable.file.parents[loop]]
+    reads = [n for each in body for n in ast.walk(each) if isinstance(n, ast.Name) and n.id == loop.target.id]
+    if any(isinstance(name.ctx, ast.Load) for name in reads):
+        return False
     number = iterable.node.args[0]
-    if reads or not isinstance(number, ast.Constant):
-        return False
-    left = count - chosen if remove else count + chosen
-    edits.add(iterable.file, iterable.file.span(number), str(left))
+    span = iterable.file.span(number)
+    if isinstance(number, ast.Constant):
+        edits.add(iterable.file, span, str(count - chosen if remove else count + chosen))
+    else:
+        edits.add(iterable.file, Span(span.end, span.end), f" - {chosen}" if remove else f" + {chosen}")
     return True

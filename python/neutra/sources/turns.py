@@ -81,11 +81,12 @@ def _value(
         numbers = [source_map.resolver.whole_number(At(iterable.file, a), level, context) for a in node.args]
         known = [number for number in numbers if number is not None]
         return str(range(*known)[turn]) if len(known) == len(numbers) and known else None
-    texts = set()
+    texts: set[str | None] = set()
     for at in source_map.resolver.element(iterable, turn, unpack, level, context):
         for way in source_map.resolver.follow(at, level, context, (Step(at, "use"),)):
             end = way[-1].at.node
-            texts.add(written(value_of(end)) if is_literal(end) else None)
+            changes = any(slot.path in source_map.wanted for slot in source_map.slots if slot.chain and slot.chain[-1].at.node is end)
+            texts.add(written(value_of(end)) if is_literal(end) and not changes else None)
     return texts.pop() if len(texts) == 1 else None
 
 

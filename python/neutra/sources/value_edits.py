@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, Protocol
 
 from . import options, words
@@ -12,7 +12,7 @@ from .calls import At, last_name
 from .edits import Edits
 from .literals import is_literal, value_of, written
 from .reasons import CannotChange
-from .scopes import Scopes
+from .sites import layer_number
 from .source_map import Slot, SourceMap
 from .turns import conditional, parameterised
 
@@ -24,12 +24,16 @@ class Words(Protocol):
 
 
 class ValueEdits:
-    """Finds the edits for values that differ. `wanted` has the new value of each JSON pointer that changes."""
+    """Finds the edits for values that differ. `wanted` has the new value of each JSON pointer that changes; `removed` and
+    `copied` are layers that are left out and copied by other edits."""
 
     def __init__(self, source_map: SourceMap, language: Words, wanted: dict[str, Any]):
+        self.removed: set[int] = set()
+        self.copied: set[int] = set()
         self.map = source_map
         self.words = language
         self.wanted = wanted
+        source_map.wanted = wanted
         self.arguments = list(source_map.arguments)
         self.notes: list[str] = []
         self._through: dict[int, list[Slot]] = {}
@@ -124,27 +128,27 @@ class ValueEdits:
 
     def _agree(self, slots: Iterable[Slot], slot: Slot) -> bool:
         """Do all of these change to the same value?"""
-        return all(each.path in self.wanted and self.wanted[each.path] == self.wanted[slot.path] for each in slots)
+        there = [each for each in slots if layer_number(each.path) not in self.removed]
+        return all(each.path in self.wanted and self.wanted[each.path] == self.wanted[slot.path] for each in there)
 
     def _step(self, slot: Slot) -> int | None:
         """The last step of a value's way that may be changed without changing what shall stay; None where none may."""
         for place in range(len(slot.chain) - 1, -1, -1):
             node = slot.chain[place].at.node
-            if not self._agree(self._through[id(node)], slot):
+            through = self._through[id(node)]
+            if place == 0 and self._is_star(slot):
+                through = [each for each in through if each.argument == slot.argument]
+            if not self._agree(through, slot):
                 continue
-            if all(self._read_here_alone(step.at, slot) for step in slot.chain[:place]):
+            if all(self._read_here_alone(step.at) for step in slot.chain[:place]):
                 return place
         return None
 
-    def _read_here_alone(self, at: At, slot: Slot) -> bool:
-        """Do other parts of the program that stay as they are depend on what this expression reads?"""
-        scopes = self.map.sources.scopes(at.file)
-        for other in _others(at, scopes):
-            through = self._through.get(id(other), [])
-            if through:
-                if not self._agree(through, slot):
-                    return False
-            elif self._makes_program(at, other):
+    def _read_here_alone(self, at: At) -> bool:
+        """Does nothing unknown compute another part of the program from what this expression reads? Reads that are on
+        the way of known values count where these ways end."""
+        for other in self.map.sources.scopes(at.file).other_reads(at.node):
+            if id(other) not in self._through and self._makes_program(at, other):
                 return False
         return True
 
@@ -213,7 +217,7 @@ class ValueEdits:
             raise CannotChange("several layers share the options that are unpacked here", use)
         new = self.wanted[slot.path]
         mine = [each for each in together if self.wanted.get(each.path) == new and each.path in self.wanted]
-        others = [each for each in together if each not in mine]
+        others = [each for each in together if each not in mine and layer_number(each.path) not in self.removed]
         if any(each.path in self.wanted for each in others):
             raise CannotChange("the layers that this call makes would have to change in different ways", call)
         at = use if use is not None else call
@@ -241,7 +245,7 @@ class ValueEdits:
         """Says where else a variable that changes is read."""
         for each in slot.chain[:step]:
             scopes = self.map.sources.scopes(each.at.file)
-            lines = {n.lineno for n in _others(each.at, scopes) if id(n) not in self._through}
+            lines = {n.lineno for n in scopes.other_reads(each.at.node) if id(n) not in self._through}
             if lines and slot.chain[step].how in ("variable", "argument", "default"):
                 where = ", ".join(str(line) for line in sorted(lines))
                 note = f"{each.at.file.name}: `{_short(each.at.text)}` is read in line {where}, too"
@@ -252,19 +256,3 @@ class ValueEdits:
 def _short(text: str) -> str:
     text = " ".join(text.split())
     return text if len(text) <= 60 else text[:57] + "..."
-
-
-def _others(at: At, scopes: Scopes) -> Sequence[ast.expr]:
-    """Other reads of the name, attribute or entry that an expression reads."""
-    node = at.node
-    if not isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
-        return ()
-    same = ast.dump(node)
-    found = []
-    for other in ast.walk(at.file.tree):
-        if type(other) is type(node) and other is not node and ast.dump(other) == same:
-            assert isinstance(other, (ast.Name, ast.Attribute, ast.Subscript))
-            if isinstance(node, ast.Name) and scopes.lookup(node.id, other)[0] is not scopes.lookup(node.id, node)[0]:
-                continue
-            found.append(other)
-    return found
