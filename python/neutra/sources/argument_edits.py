@@ -63,7 +63,9 @@ def remove_part(file: SourceFile, spans: Sequence[Span], which: int, edits: Edit
         if not before.strip() and (not rest.strip() or rest.lstrip().startswith("#")):
             edits.add(file, _whole_lines(file, first, last), "")
             return
-        following = spans[which + 1].start if which + 1 < len(spans) and file.line_of(spans[which + 1].start) == last else end
+        following = (
+            spans[which + 1].start if which + 1 < len(spans) and file.line_of(spans[which + 1].start) == last else end
+        )
         edits.add(file, Span(span.start, following), "")
         return
     if which > 0:

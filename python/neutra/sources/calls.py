@@ -74,7 +74,7 @@ class Sources:
         for site in sites:
             made = Made(site)
             for level, frame in enumerate(site.frames):
-                inner = site.name if level == 0 else site.frames[level - 1].function
+                inner = {site.name} if level == 0 else self._called(site.frames[level - 1])
                 candidates = self._candidates(frame, inner)
                 number = 0
                 if level == 0 and len(candidates) > 1:
@@ -84,8 +84,18 @@ class Sources:
             found.append(made)
         return found
 
-    def _candidates(self, frame: Frame, name: str) -> list[At]:
-        """The calls that a frame may be at; `name` is what it calls, as far as that is known."""
+    def _called(self, frame: Frame) -> set[str]:
+        """The names by which the function of a frame may be called: its own, a constructor's class."""
+        names = {frame.function}
+        file = self.files.get(frame.file)
+        if file is not None and frame.function == "__init__":
+            for node in ast.walk(file.tree):
+                if isinstance(node, ast.ClassDef) and node.lineno <= frame.line <= (node.end_lineno or 0):
+                    names.add(node.name)
+        return names
+
+    def _candidates(self, frame: Frame, names: set[str]) -> list[At]:
+        """The calls that a frame may be at; `names` are what it calls, as far as that is known."""
         file = self.files.get(frame.file)
         if file is None or not 1 <= frame.line <= len(file.lines):
             return []
@@ -96,23 +106,15 @@ class Sources:
                 return [At(file, call) for call in exact]
         here = [call for call in calls if call.lineno == frame.line]
         here = here or [call for call in calls if call.lineno <= frame.line <= (call.end_lineno or 0)]
-        named = [call for call in here if self._may_call(file, call, name)]
+        named = [call for call in here if self._may_call(file, call, names)]
         return [At(file, call) for call in (named or (here if len(here) == 1 else []))]
 
-    def _may_call(self, file: SourceFile, call: ast.Call, name: str) -> bool:
+    def _may_call(self, file: SourceFile, call: ast.Call, names: set[str]) -> bool:
         written = last_name(call.func)
-        if written == name:
+        if written in names:
             return True
         meaning = self.scopes(file).dotted(call.func)
-        if meaning is not None:
-            return meaning.rsplit(".", 1)[-1] == name
-        if name in ("__init__", "forward", "call", "__call__"):
-            return written is not None and any(
-                isinstance(node, ast.ClassDef) and node.name == written
-                for each in self.files.values()
-                for node in each.tree.body
-            )
-        return False
+        return meaning is not None and meaning.rsplit(".", 1)[-1] in names
 
     def caller(self, made: Made, file: SourceFile, function: Function) -> tuple[int, At] | None:
         """The call of a function that encloses one of the calls that made a site, with its level among them; else the

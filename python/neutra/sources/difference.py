@@ -123,10 +123,10 @@ def _config_changes(path: str, old: Mapping[str, Any], new: Mapping[str, Any]) -
             continue
         before = words.normal(key, old.get(key, defaults.get(key)))
         after = words.normal(key, new.get(key, defaults.get(key)))
-        if key == "layer" and isinstance(before, dict) and isinstance(after, dict):
-            if before.get("class_name") == after.get("class_name"):
-                found += _config_changes(f"{path}/layer/config", before.get("config", {}), after.get("config", {}))
-                continue
+        wrapped = key == "layer" and isinstance(before, dict) and isinstance(after, dict)
+        if wrapped and before.get("class_name") == after.get("class_name"):
+            found += _config_changes(f"{path}/layer/config", before.get("config", {}), after.get("config", {}))
+            continue
         if before != after and not words.same(key, before, after):
             found.append(Change(f"{path}/{key}", before, after))
     return found

@@ -114,7 +114,9 @@ def unified_diff(changes: Mapping[str, tuple[bytes, bytes]]) -> bytes:
         )
         for line in lines:
             header = line.startswith((b"--- ", b"+++ ", b"@@ ")) and not line.endswith(b"\n")
-            out.append(line if line.endswith(b"\n") else line + (b"\n" if header else b"\n\\ No newline at end of file\n"))
+            out.append(
+                line if line.endswith(b"\n") else line + (b"\n" if header else b"\n\\ No newline at end of file\n")
+            )
     return b"".join(out)
 
 

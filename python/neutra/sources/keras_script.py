@@ -90,7 +90,9 @@ class KerasScript:
         name = self.words.name("optimizers", change.new["class_name"], at, edits)
         edits.add(file, file.span(call), f"{name}({', '.join(kept)})")
 
-    def _kept(self, name: str | None, key: str | None, span: Span, text: str, at: At, change: Change, edits: Edits) -> str | None:
+    def _kept(
+        self, name: str | None, key: str | None, span: Span, text: str, at: At, change: Change, edits: Edits
+    ) -> str | None:
         """An argument of the old optimiser as the new one gets it, None where it goes."""
         if key is None:
             return None
@@ -149,5 +151,3 @@ class KerasScript:
 
 def _is_optimizer(made: Made) -> bool:
     return made.site.name.lower() in {name.lower() for name in words.table()["optimizer"]}
-
-

@@ -50,9 +50,7 @@ class KerasWords:
             raise CannotChange("hard_sigmoid of Keras 3 is another function than the program's", use)
         return written(name, like)
 
-    def _object(
-        self, module: str, new: Any, table: dict[str, Any], use: At, edits: Edits, like: str | None
-    ) -> str:
+    def _object(self, module: str, new: Any, table: dict[str, Any], use: At, edits: Edits, like: str | None) -> str:
         entry = table.get(new["class_name"], {})
         if not new["config"] and entry.get("word") and new["class_name"] != "Constant":
             return written(entry["word"], like)
@@ -65,6 +63,9 @@ class KerasWords:
         if new["config"]:
             aliases = words.table()["loss"][name]["aliases"]
             return self.call("losses", aliases[-1], new["config"], use, edits, like)
+        short = _short(name)
+        if short and like is not None and like.strip("'\"") in (_short(each) for each in words.table()["loss"]):
+            return written(short, like)
         return written(_LOSS_WORDS.get(name, name) if self.keras3 else name, like)
 
     def _optimizer(self, new: Any, use: At, edits: Edits, like: str | None) -> str:
@@ -88,9 +89,7 @@ class KerasWords:
         self, module: str, name: str, settings: dict[str, Any], use: At, edits: Edits, like: str | None = None
     ) -> str:
         """The call that makes an object of Keras, with its settings by keyword."""
-        inner = ", ".join(
-            f"{key}={self.value(f'/{key}', value, use, edits, like)}" for key, value in settings.items()
-        )
+        inner = ", ".join(f"{key}={self.value(f'/{key}', value, use, edits, like)}" for key, value in settings.items())
         return f"{self.name(module, name, use, edits)}({inner})"
 
     def name(self, module: str, name: str, use: At, edits: Edits) -> str:
@@ -98,6 +97,12 @@ class KerasWords:
         names = Names(use.file, self.sources.scopes(use.file))
         around = use.node.func if isinstance(use.node, ast.Call) else use.node
         return names.expression(use.node, f"{names.root(around)}.{module}", name, edits)
+
+
+def _short(name: str) -> str | None:
+    """mse of mean_squared_error."""
+    aliases = words.table()["loss"][name]["aliases"]
+    return next((alias for alias in aliases if alias.islower() and len(alias) <= 4), None)
 
 
 def _module_of(key: str) -> str | None:

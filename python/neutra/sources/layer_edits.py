@@ -38,6 +38,8 @@ class LayerEdits:
 
     def alone(self, form: Form) -> bool:
         """Does the expression make this layer only?"""
+        if form.function:
+            return True
         node = form.expression.node
         return sum(any(c and c.node is node for c in made.calls) for made in self.map.made) == 1
 
@@ -72,14 +74,17 @@ class LayerEdits:
         """Dense(8)(x) becomes x; a statement x = Dense(8)(x) goes."""
         file, call = form.where.file, form.where.node
         assert isinstance(call, ast.Call)
-        if len(call.args) != 1 or isinstance(call.args[0], ast.Starred):
-            raise CannotChange("the layer is called on more than one tensor", form.where)
         statement = file.parents[call]
-        inner = call.args[0]
-        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-            if file.text_of(statement.targets[0]) == file.text_of(inner):
-                self._remove_statement(At(file, statement), edits)
-                return
+        if form.function and not call.args and isinstance(call.func, ast.Attribute):
+            inner = call.func.value  # x.relu()
+        elif call.args and not isinstance(call.args[0], ast.Starred) and (form.function or len(call.args) == 1):
+            inner = call.args[0]
+        else:
+            raise CannotChange("the layer is called on more than one tensor", form.where)
+        target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
+        if target is not None and file.text_of(target) == file.text_of(inner):
+            self._remove_statement(At(file, file.statement(call)), edits)
+            return
         written = file.in_parentheses(inner, file.span(call))
         whole = file.span(call)
         if isinstance(inner, (ast.Name, ast.Call, ast.Attribute, ast.Subscript)):
@@ -103,7 +108,9 @@ class LayerEdits:
                     return
                 at, _ = layer_forms.expression_of(self.map, after)
                 if sum(each.key() == after.key() for each in self.map.made) > 1 or at.node is not after.call.node:
-                    raise CannotChange("the next layer is made by a loop or a helper and can't be the first", after.call)
+                    raise CannotChange(
+                        "the next layer is made by a loop or a helper and can't be the first", after.call
+                    )
                 add_argument(after.call.file, after.call.node, call.file.text_of(keyword), edits)
 
     def copy(self, layer: int, edits: Edits) -> None:
@@ -206,4 +213,3 @@ def spans_of(form: Form) -> tuple[list[Span], int]:
     if isinstance(node, (ast.List, ast.Tuple)):
         return elements(file, node), node.elts.index(form.used.node)  # type: ignore[arg-type]
     raise CannotChange("a comprehension makes the layers", form.where)
-

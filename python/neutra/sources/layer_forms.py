@@ -24,7 +24,8 @@ class Form:
     "applied": `where` is the call on a tensor, Dense(8)(x).
 
     `expression` is what makes the layer, its call or that of a helper; where it was bound to a name first, `bound` is
-    that statement and `name` how it is written (self.fc1), and `used` the use that the form is about.
+    that statement and `name` how it is written (self.fc1), and `used` the use that the form is about. `function`: what
+    is there is the call of a function, F.relu(x), or of a layer that other calls run, too.
     """
 
     how: str
@@ -35,13 +36,31 @@ class Form:
     used: At
     bound: At | None = None
     name: str | None = None
+    function: bool = False
 
 
 def form_of(source_map: SourceMap, layer: int) -> Form:
     """The form of a layer of the program. Raises CannotChange."""
     made = made_of(source_map, layer)
+    path = f"{LAYERS}/{layer}"
+    runs = [each for each in source_map.made if each.site.path == path and each.site.name == "forward"]
+    if any(slot.made is made and slot.argument == "" for slot in source_map.slots):
+        at = made.call if not runs else runs[0].call
+        if at is not None and isinstance(at.node, ast.Call) and (not runs or _several_uses(source_map, made)):
+            same = [each for each in source_map.made if each.call is not None and each.call.node is at.node]
+            if len(same) == 1:
+                return Form("applied", made, 0, at, at, at, function=True)
     at, level = expression_of(source_map, made)
     return _form(source_map, made, level, at, at)
+
+
+def _several_uses(source_map: SourceMap, made: Made) -> bool:
+    """Is a layer that an attribute holds run in several places?"""
+    at = made.call
+    parent = at.file.parents.get(at.node) if at is not None else None
+    if at is None or not isinstance(parent, ast.Assign):
+        return False
+    return len(list(uses_of(source_map, At(at.file, parent.targets[0])))) > 1
 
 
 def made_of(source_map: SourceMap, layer: int) -> Made:
@@ -91,9 +110,7 @@ def _form(source_map: SourceMap, made: Made, level: int, expression: At, used: A
         uses = list(uses_of(source_map, At(file, parent.targets[0])))
         if len(uses) == 1:
             found = _form(source_map, made, level, expression, uses[0])
-            return Form(
-                found.how, made, level, expression, found.where, uses[0], At(file, parent), name
-            )
+            return Form(found.how, made, level, expression, found.where, uses[0], At(file, parent), name)
         what = "isn't used" if not uses else f"is used {len(uses)} times"
         raise CannotChange(f"{name} {what} in this file", At(file, parent))
     raise CannotChange("how the layer gets into the model isn't clear here", used)
@@ -106,12 +123,12 @@ def uses_of(source_map: SourceMap, target: At) -> Iterator[At]:
     if isinstance(node, ast.Name):
         home = scopes.lookup(node.id, node)[0]
         for other in ast.walk(home):
-            if isinstance(other, ast.Name) and other.id == node.id and isinstance(other.ctx, ast.Load):
-                if scopes.lookup(node.id, other)[0] is home:
-                    yield At(file, other)
+            read = isinstance(other, ast.Name) and other.id == node.id and isinstance(other.ctx, ast.Load)
+            if read and scopes.lookup(node.id, other)[0] is home:
+                yield At(file, other)
     elif isinstance(node, ast.Attribute):
         owner = next((each for each in file.ancestors(node) if isinstance(each, ast.ClassDef)), file.tree)
         for other in ast.walk(owner):
-            if isinstance(other, ast.Attribute) and other.attr == node.attr and isinstance(other.ctx, ast.Load):
-                if ast.dump(other.value) == ast.dump(node.value):
-                    yield At(file, other)
+            named = isinstance(other, ast.Attribute) and other.attr == node.attr and isinstance(other.ctx, ast.Load)
+            if named and isinstance(other, ast.Attribute) and ast.dump(other.value) == ast.dump(node.value):
+                yield At(file, other)

@@ -87,8 +87,8 @@ def _float(value: float, like: str | None) -> str:
     gets back the few digits that it was written with."""
     short = float(f"{value:.7g}")
     if len(repr(value)) > 12 and math.isfinite(value) and abs(value) < 1e38:
-        if struct.pack("f", short) == struct.pack("f", value) and struct.unpack("f", struct.pack("f", value))[0] == value:
-            value = short
+        single = struct.pack("f", value)
+        value = short if struct.pack("f", short) == single and struct.unpack("f", single)[0] == value else value
     text = repr(value)
     if text in ("inf", "-inf", "nan"):
         return f"float('{text}')"

@@ -31,10 +31,10 @@ class Names:
         if direct:
             return direct[0]
         beside = self._imports_from(module, use)
-        if beside is None:
-            through = [(meaning, local) for local, meaning in self._visible(use) if target.startswith(meaning + ".")]
-            if through:
-                meaning, local = max(through, key=lambda pair: len(pair[0]))
+        through = [(meaning, local) for local, meaning in self._visible(use) if target.startswith(meaning + ".")]
+        if through:
+            meaning, local = max(through, key=lambda pair: len(pair[0]))
+            if beside is None or meaning == module:
                 return local + target[len(meaning) :]
         if self.scopes.lookup(name, use)[1]:
             raise CannotChange(f"{name} would have to be imported, but means something else here", At(self.file, use))
@@ -75,9 +75,10 @@ class Names:
     def _imports_from(self, module: str, use: ast.AST) -> ast.ImportFrom | None:
         """An import of other names from the same module, at the top of the file, on one line and without a star."""
         for node in self.file.tree.body:
-            if isinstance(node, ast.ImportFrom) and node.module == module and node.level == 0:
-                if node.lineno < getattr(use, "lineno", 0) and node.names[0].name != "*":
-                    return node
+            before = node.lineno < getattr(use, "lineno", 0)
+            same = isinstance(node, ast.ImportFrom) and node.module == module and node.level == 0
+            if before and same and isinstance(node, ast.ImportFrom) and node.names[0].name != "*":
+                return node
         return None
 
     def _add_import(self, line: str, module: str, use: ast.AST, edits: Edits) -> None:

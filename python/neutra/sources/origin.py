@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Optional
+from typing import Any
 
 from . import options
 from .calls import At, Made, Sources, argument_of, default_of, last_name, parameters_of
@@ -16,6 +16,7 @@ from .text import SourceFile
 _CONVERSIONS = ("int", "float", "str", "bool", "tuple", "list")
 _NAMESPACES = ("SimpleNamespace", "Namespace", "dict", "EasyDict", "AttrDict", "Munch", "Box", "DotDict")
 _DEPTH = 40
+_STEPS = 2000
 
 
 @dataclass(frozen=True)
@@ -44,15 +45,29 @@ class Resolver:
 
     def __init__(self, sources: Sources):
         self.sources = sources
+        self._depth = 0
+        self._steps = 0
 
     def chains(self, at: At, level: int, context: Context) -> list[Chain]:
         """The ways of the value of an expression that is evaluated at a level of the site's calls."""
         return self.follow(at, level, context, (Step(at, "use"),))
 
     def follow(self, at: At, level: int, context: Context, chain: Chain) -> list[Chain]:
-        node, file = at.node, at.file
-        if len(chain) > _DEPTH or is_literal(node):
+        """Goes on from an expression at the end of a way. Values that depend on themselves, and scripts in which every
+        way branches again and again, end where they are."""
+        if self._depth == 0:
+            self._steps = 0
+        if self._depth > _DEPTH or self._steps > _STEPS or is_literal(at.node):
             return [chain]
+        self._depth += 1
+        self._steps += 1
+        try:
+            return self._ways(at, level, context, chain)
+        finally:
+            self._depth -= 1
+
+    def _ways(self, at: At, level: int, context: Context, chain: Chain) -> list[Chain]:
+        node, file = at.node, at.file
         found: list[Chain] = []
         if isinstance(node, ast.Name):
             for binding, turned in self._reaching(At(file, node), context):
@@ -72,8 +87,8 @@ class Resolver:
         return found or [chain]
 
     def _reaching(self, use: At, context: Context) -> list[tuple[Binding, Context]]:
-        """The bindings that a name may have, with the turns of loops in which they were made: what stands behind the use
-        in a loop's body (width = n) was made in the turn before."""
+        """The bindings that a name may have, with the turns of loops in which they were made: what stands behind the
+        use in a loop's body (width = n) was made in the turn before."""
         node, scopes = use.node, self.sources.scopes(use.file)
         assert isinstance(node, ast.Name)
         bindings = scopes.reaching(node.id, node)
@@ -89,12 +104,28 @@ class Resolver:
                 before = Context(context.made, {**context.turns, id(loop): turn - 1})
                 return [(binding, before) for binding in later]
             bindings = [binding for binding in bindings if binding not in later]
+        last = self._after_loop(use, bindings, context)
+        if last is not None:
+            return [last]
         if len(bindings) > 1:
             ahead = [b for b in bindings if scopes.precedes(b.node, node) and b.how == "value"]
             same = [b for b in ahead if scopes.in_block_of(b.node, node)]
             if ahead and same and same[-1] is ahead[-1]:
                 bindings = [ahead[-1]]
         return [(binding, context) for binding in bindings]
+
+    def _after_loop(self, use: At, bindings: Sequence[Binding], context: Context) -> tuple[Binding, Context] | None:
+        """What the last turn of a loop before the use has left in a name."""
+        scopes = self.sources.scopes(use.file)
+        last = bindings[-1]
+        if any(not scopes.precedes(b.node, use.node) for b in bindings) or not isinstance(last.node, ast.stmt):
+            return None
+        loop = use.file.parents.get(last.node)
+        iterable = iterable_of(loop) if loop is not None else None
+        if loop is None or iterable is None or last.how != "value" or loop in use.file.ancestors(use.node):
+            return None
+        length = self.length(At(use.file, iterable), 0, context)
+        return (last, Context(context.made, {**context.turns, id(loop): length - 1})) if length else None
 
     def _to(self, at: At, how: str, level: int, context: Context, chain: Chain) -> list[Chain]:
         return self.follow(at, level, context, (*chain, Step(at, how)))
@@ -106,7 +137,9 @@ class Resolver:
             return None
         for binding in self.sources.scopes(call.file).lookup(call.node.func.id, call.node)[1]:
             if binding.how == "definition" and isinstance(binding.node, ast.FunctionDef):
-                returns = [node for node in ast.walk(binding.node) if isinstance(node, ast.Return) and node.value is not None]
+                returns = [
+                    node for node in ast.walk(binding.node) if isinstance(node, ast.Return) and node.value is not None
+                ]
                 if len(returns) == 1 and returns[0].value is not None:
                     return At(call.file, returns[0].value)
         return None
@@ -159,14 +192,16 @@ class Resolver:
             given = argument_of(call.node, name, self._passed(use.file, function, call))
             if given is not None:
                 return self._to(At(call.file, given), "argument", outer, context, chain)
-            if any(k.arg is None for k in call.node.keywords) or any(isinstance(a, ast.Starred) for a in call.node.args):
+            if any(k.arg is None for k in call.node.keywords) or any(
+                isinstance(a, ast.Starred) for a in call.node.args
+            ):
                 return []
         default = default_of(function, name)
         if default is None or caller is None:
             return []
         return self._to(At(use.file, default), "default", level, context, chain)
 
-    def _function_with(self, name: str, use: At) -> Optional[Function]:
+    def _function_with(self, name: str, use: At) -> Function | None:
         scope, _ = self.sources.scopes(use.file).lookup(name, use.node)
         return scope if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) else None
 
@@ -174,7 +209,9 @@ class Resolver:
         """The positional parameters of a function as a call fills them: a method's `self` is left out."""
         names = parameters_of(function)
         owner = self.sources.scopes(file).class_of(function)
-        static = any(isinstance(d, ast.Name) and d.id == "staticmethod" for d in getattr(function, "decorator_list", []))
+        static = any(
+            isinstance(d, ast.Name) and d.id == "staticmethod" for d in getattr(function, "decorator_list", [])
+        )
         return names[1:] if owner is not None and not static else names
 
     def _attribute(self, at: At, level: int, context: Context, chain: Chain) -> list[Chain]:
@@ -206,7 +243,7 @@ class Resolver:
                 return [(At(at.file, owner), level)]
             if len(bindings) == 1 and bindings[0].unpack == (0,) and isinstance(bindings[0].value, ast.Call):
                 return [(At(at.file, bindings[0].value), level)]  # args, rest = parser.parse_known_args()
-        ways = self.follow(at, level, context, (Step(at, "use"),))
+        ways = self.chains(at, level, context)
         return [(way[-1].at, level) for way in ways]
 
     def _members(self, owner: At, name: str) -> list[tuple[At, str]]:
@@ -252,14 +289,16 @@ class Resolver:
                     in_class = isinstance(target, ast.Name) and target.id == name and node in owner.node.body
                     if in_class or (isinstance(target, ast.Attribute) and target.attr == name and _is_self(target)):
                         found.append((At(owner.file, node.value), "variable"))
-            elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Attribute) and node.target.attr == name:
+            elif (
+                isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Attribute) and node.target.attr == name
+            ):
                 return []
         return found
 
     def _subscript(self, at: At, level: int, context: Context, chain: Chain) -> list[Chain]:
         node = at.node
         assert isinstance(node, ast.Subscript)
-        keys = [way[-1].at.node for way in self.follow(At(at.file, node.slice), level, context, (Step(at, "use"),))]
+        keys = [way[-1].at.node for way in self.chains(At(at.file, node.slice), level, context)]
         found: list[Chain] = []
         if len(keys) != 1 or not isinstance(keys[0], ast.Constant):
             turn = self._index_of_turn(At(at.file, node.slice), level, context)
@@ -287,7 +326,7 @@ class Resolver:
             turn = context.turns.get(id(binding.node))
             if binding.how == "loop" and turn is not None and isinstance(binding.value, ast.Call):
                 called, arguments = last_name(binding.value.func), binding.value.args
-                if called == "range" and len(arguments) == 1 or called == "enumerate" and binding.unpack == (0,):
+                if (called == "range" and len(arguments) == 1) or (called == "enumerate" and binding.unpack == (0,)):
                     return turn
         return None
 
@@ -297,9 +336,10 @@ class Resolver:
         name = last_name(at.node.value)
         for file in self.sources.files.values():
             for node in ast.walk(file.tree):
-                if isinstance(node, ast.Subscript) and isinstance(node.ctx, (ast.Store, ast.Del)):
-                    if last_name(node.value) == name and (not isinstance(node.slice, ast.Constant) or node.slice.value == key):
-                        return True
+                if not isinstance(node, ast.Subscript) or isinstance(node.ctx, ast.Load):
+                    continue
+                if last_name(node.value) == name and getattr(node.slice, "value", key) == key:
+                    return True
         return False
 
     def _entries(self, owner: At, key: str) -> list[tuple[At, str]]:
@@ -316,11 +356,12 @@ class Resolver:
     def _item(self, at: At, place: int, level: int, context: Context) -> list[At]:
         """An element of a list or tuple."""
         found = []
-        for way in self.follow(at, level, context, (Step(at, "use"),)):
+        for way in self.chains(at, level, context):
             node = way[-1].at.node
-            if isinstance(node, (ast.Tuple, ast.List)) and -len(node.elts) <= place < len(node.elts):
-                if not any(isinstance(element, ast.Starred) for element in node.elts):
-                    found.append(At(way[-1].at.file, node.elts[place]))
+            if not isinstance(node, (ast.Tuple, ast.List)) or any(isinstance(e, ast.Starred) for e in node.elts):
+                continue
+            if -len(node.elts) <= place < len(node.elts):
+                found.append(At(way[-1].at.file, node.elts[place]))
         return found
 
     def element(self, at: At, turn: int, unpack: Sequence[int], level: int, context: Context) -> list[At]:
@@ -359,7 +400,7 @@ class Resolver:
             if len(numbers) != len(values) or not numbers or (len(numbers) > 2 and numbers[2] == 0):
                 return None
             return len(range(*numbers))
-        ways = self.follow(at, level, context, (Step(at, "use"),))
+        ways = self.chains(at, level, context)
         ends = [way[-1].at.node for way in ways]
         return len(ends[0].elts) if len(ends) == 1 and isinstance(ends[0], (ast.List, ast.Tuple)) else None
 
@@ -367,7 +408,7 @@ class Resolver:
         """The value of an expression that is a whole number, where it is written."""
         if isinstance(at.node, ast.Call) and last_name(at.node.func) == "len" and len(at.node.args) == 1:
             return self.length(At(at.file, at.node.args[0]), level, context)
-        ends = [way[-1].at.node for way in self.follow(at, level, context, (Step(at, "use"),))]
+        ends = [way[-1].at.node for way in self.chains(at, level, context)]
         if len(ends) == 1 and isinstance(ends[0], ast.Constant) and isinstance(ends[0].value, int):
             return int(ends[0].value)
         return None

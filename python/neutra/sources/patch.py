@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Union
 
 from ..capture.recording import Place, Site
-from .difference import Added, Change, Removed, changes
+from .difference import LAYERS, Added, Change, Removed, changes
 from .edits import Edits, Overlap, unified_diff, write_all
 from .keras_script import KerasScript
 from .layer_edits import LayerEdits
@@ -104,6 +104,8 @@ class _Maker:
         language = TorchScript if script.framework.startswith("torch") else KerasScript
         self.script: KerasScript | TorchScript = language(source_map, script.framework, wanted, values)
         self.script.values.removed, self.script.values.copied = self.removed, copied
+        new = (each for each in self.differences if isinstance(each, Added) and each.copy_of is None)
+        self.script.values.inserted = {each.after for each in new if each.after + 1 not in self.removed}
         self.layers = LayerEdits(source_map, self.removed, copied)
         self.edits = Edits()
         self.result = Patch()
@@ -168,11 +170,24 @@ class _Maker:
 
     def _refuse(self, difference: Difference, reason: str, place: Place | None) -> None:
         if place is None:
-            path = difference.path if isinstance(difference, Change) else None
-            slots = [slot for slot in self.map.slots if slot.path == path]
-            at = slots[0].at if slots else None
-            place = at.place if at is not None else None
+            place = self._nearest(difference)
         self.result.refused.append(Refused(difference, reason, place))
+
+    def _nearest(self, difference: Difference) -> Place | None:
+        """The place of what a difference is about, or of what that is part of."""
+        if isinstance(difference, Change):
+            path = difference.path
+        else:
+            layer = difference.layer if isinstance(difference, Removed) else max(difference.after, 0)
+            path = f"{LAYERS}/{layer}"
+        while path:
+            found = [slot.at for slot in self.map.slots if slot.path == path]
+            found += [made.call for made in self.map.made if made.site.path == path]
+            for at in found:
+                if at is not None:
+                    return at.place
+            path = path.rpartition("/")[0]
+        return None
 
 
 def read_script(fault: Path) -> Script:

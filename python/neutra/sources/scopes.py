@@ -54,9 +54,9 @@ class Scopes:
             return self.file.parents[node]
         child = node
         for parent in self.file.ancestors(node):
-            if isinstance(parent, _SCOPES) and not _outside(parent, child):
-                if not (binding and isinstance(node, ast.NamedExpr) and isinstance(parent, Comprehension)):
-                    return parent
+            passed = binding and isinstance(node, ast.NamedExpr) and isinstance(parent, Comprehension)
+            if isinstance(parent, _SCOPES) and not passed and not _outside(parent, child):
+                return parent
             child = parent
         return self.file.tree
 
@@ -83,7 +83,9 @@ class Scopes:
             return bindings
         last = before[-1]
         around = set(self.file.ancestors(use))
-        home = next((node for node in self.file.ancestors(last.node) if isinstance(node, (*_BRANCHES, *_SCOPES))), scope)
+        home = next(
+            (node for node in self.file.ancestors(last.node) if isinstance(node, (*_BRANCHES, *_SCOPES))), scope
+        )
         loops = [node for node in around if isinstance(node, _LOOPS) and node not in self.file.ancestors(last.node)]
         later = [b for b in bindings if b not in before and any(node in loops for node in self.file.ancestors(b.node))]
         in_branch = isinstance(home, _BRANCHES) and not self.in_block_of(last.node, use)
@@ -170,10 +172,25 @@ class Scopes:
         return imports[-1] if imports and len(imports) == len(bindings) else None
 
 
+def imported_modules(tree: ast.AST) -> set[str]:
+    """The modules that a file imports, as they are written."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            found.add(base)
+            found.update(f"{base}.{alias.name}" if base else alias.name for alias in node.names)
+    return found
+
+
 def names_in(node: ast.AST) -> set[str]:
     """All identifiers that occur in a node."""
     found = set()
     for inner in ast.walk(node):
+        if isinstance(inner, ast.keyword):
+            continue
         for attribute in ("id", "name", "arg", "asname"):
             value = getattr(inner, attribute, None)
             if isinstance(value, str):
@@ -209,15 +226,11 @@ def _bindings_of(node: ast.AST) -> Iterator[tuple[str, Binding]]:
     if isinstance(node, ast.Assign):
         for target in node.targets:
             yield from _targets(target, "value", node, node.value)
-    elif isinstance(node, ast.AnnAssign) and node.value is not None:
-        yield from _targets(node.target, "value", node, node.value)
-    elif isinstance(node, ast.NamedExpr):
+    elif (isinstance(node, ast.AnnAssign) and node.value is not None) or isinstance(node, ast.NamedExpr):
         yield from _targets(node.target, "value", node, node.value)
     elif isinstance(node, ast.AugAssign):
         yield from _targets(node.target, "unknown", node, None)
-    elif isinstance(node, (ast.For, ast.AsyncFor)):
-        yield from _targets(node.target, "loop", node, node.iter)
-    elif isinstance(node, ast.comprehension):
+    elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
         yield from _targets(node.target, "loop", node, node.iter)
     elif isinstance(node, (ast.With, ast.AsyncWith)):
         for item in node.items:

@@ -85,5 +85,3 @@ def layer_number(path: str) -> int | None:
         return None
     part = path[len(_LAYERS) :].split("/", 1)[0]
     return int(part) if part.isdigit() else None
-
-

@@ -10,17 +10,20 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..capture.recording import Place, Recording, Site
-from . import options, words
+from . import words
 from .calls import At, Made, Sources, argument_of, unpacked
-from .literals import is_literal, value_of
+from .literals import is_literal, value_of, written
 from .origin import Chain, Context, Resolver, Step, iterable_of
+from .scopes import imported_modules
 from .sites import linked, site_to_json
+from .text import SourceFile, UnreadableSource
 
 #: How a value is written, docs/formats/fault.md.
 KINDS = ("literal", "variable", "argument", "loop", "default", "command_line", "computed")
@@ -31,7 +34,8 @@ class Slot:
     """An argument of a site: the JSON pointer that it sets and, where it is known, the way of its value.
 
     `chain` begins with the expression at the call and ends where the value is written; it is empty for an argument
-    that the call leaves to its default. `unpacked`: the call passes it by * or ** from something unknown.
+    that the call leaves to its default. What stands there is the value plus `offset`: range(1, 11)
+    are ten epochs.
     """
 
     path: str
@@ -39,6 +43,7 @@ class Slot:
     made: Made
     chain: Chain = ()
     kind: str = "default"
+    offset: int = 0
 
     @property
     def steps(self) -> Sequence[Step]:
@@ -66,7 +71,8 @@ class SourceMap:
         self.sources = Sources(files)
         self.program = program
         self.arguments = list(arguments)
-        self.wanted: dict[str, Any] = {}  # what a patch changes: values that a loop's variable won't have any more
+        #: What will be written for a literal, None where that isn't clear; a patch sets it.
+        self.text_after: Callable[[ast.AST], str | None] = lambda node: written(value_of(node))
         self.resolver = Resolver(self.sources)
         self.made = self.sources.made(sites)
         self.contexts = _contexts(self.made, self.resolver)
@@ -74,6 +80,8 @@ class SourceMap:
         for made, context in zip(self.made, self.contexts):
             found = [self._slot(made, context, *each) for each in linked(made.site, self.program)]
             self.slots += _without_spare(found)
+            if made.site.path == "/fit/epochs" and not found:
+                self.slots += self._range(made, context)
 
     def _slot(self, made: Made, context: Context, argument: str, path: str) -> Slot:
         call = made.call
@@ -90,12 +98,33 @@ class SourceMap:
         use = At(call.file, given)
         return self._decided(path, argument, made, self.resolver.chains(use, 0, context), use)
 
+    def _range(self, made: Made, context: Context) -> list[Slot]:
+        """Epochs that are counted by range(1, EPOCHS + 1)."""
+        call = made.call
+        if call is None or not isinstance(call.node, ast.Call) or len(call.node.args) != 2:
+            return []
+        first, stop = call.node.args
+        start = self.resolver.whole_number(At(call.file, first), 0, context)
+        if start is None:
+            return []
+        offset = start
+        if isinstance(stop, ast.BinOp) and isinstance(stop.op, ast.Add) and not is_literal(stop):
+            more = self.resolver.whole_number(At(call.file, stop.right), 0, context)
+            stop, offset = (stop.left, start - more) if more is not None else (stop, start)
+        use = At(call.file, stop)
+        fitting = []
+        for chain in self.resolver.chains(use, 0, context):
+            end = chain[-1].at.node
+            if is_literal(end) and value_of(end) == words.pointer(self.program, made.site.path) + offset:
+                fitting.append(chain)
+        if len(fitting) != 1:
+            return [Slot(made.site.path, "stop", made, (Step(use, "use"),), "computed", offset)]
+        return [Slot(made.site.path, "stop", made, fitting[0], _kind(fitting[0]), offset)]
+
     def _from_unpacked(self, star: At, made: Made, context: Context, argument: str, path: str) -> Slot:
         """An argument that comes from f(**options): the entry of the dict, where it can be found."""
         entries = self.resolver.entries_of(star, argument, context)
-        chains = [
-            (Step(star, "use"), *way) for entry in entries for way in self.resolver.chains(entry, 0, context)
-        ]
+        chains = [(Step(star, "use"), *way) for entry in entries for way in self.resolver.chains(entry, 0, context)]
         chains = [(chain[0], Step(chain[1].at, "variable"), *chain[2:]) for chain in chains]
         return self._decided(path, argument, made, chains, star)
 
@@ -118,6 +147,9 @@ class SourceMap:
             value = words.pointer(self.program, path)
         except KeyError:
             return is_literal(at.node) or self.word(at) is not None
+        if key == "batch_input_shape":  # input_dim=8 and input_shape=(8,) are what is behind the rows
+            there = value_of(at.node) if is_literal(at.node) else None
+            return value in (there, [None, there], [None, *(there if isinstance(there, list) else [])])
         if is_literal(at.node):
             there = value_of(at.node)
             return words.same(key, there, value) or key in _CONVERTED
@@ -163,13 +195,32 @@ class SourceMap:
 
 
 def places(recording: Recording) -> list[dict[str, Any]]:
-    """The source map of a recording as the `places` of its fault file (docs/formats/fault.md). Files that can't be read,
-    cells of a notebook for one, have the lines of calls only. Raises UnreadableSource."""
-    files = {}
-    for name in {frame.file for site in recording.sites for frame in site.frames}:
-        with contextlib.suppress(OSError):
-            files[name] = Path(name).read_bytes()
-    return SourceMap(recording.sites, files, recording.program).places()
+    """The source map of a recording as the `places` of its fault file (docs/formats/fault.md). Files that can't be
+    read, cells of a notebook for one, have the lines of calls only. Raises UnreadableSource."""
+    named = {frame.file for site in recording.sites for frame in site.frames}
+    return SourceMap(recording.sites, files_of(named), recording.program).places()
+
+
+def files_of(names: Iterable[str]) -> dict[str, bytes]:
+    """The bytes of these files and of the modules that they import from their folders, such as a module of settings.
+    What can't be read is left out."""
+    found: dict[str, bytes] = {}
+    waiting = list(names)
+    folders = {os.path.dirname(name) for name in waiting}
+    while waiting:
+        name = waiting.pop()
+        if name in found:
+            continue
+        with contextlib.suppress(OSError, UnreadableSource):
+            data = Path(name).read_bytes()
+            imported = imported_modules(SourceFile(name, data).tree)
+            found[name] = data
+            for module in imported:
+                tail = module.lstrip(".").replace(".", os.sep)
+                for folder in folders | {os.path.dirname(name)}:
+                    paths = (os.path.join(folder, f"{tail}.py"), os.path.join(folder, tail, "__init__.py"))
+                    waiting += [path for path in paths if tail and os.path.isfile(path)]
+    return found
 
 
 #: Settings that a framework counts otherwise than the program: PyTorch's momentum of averages is 1 - Keras's.

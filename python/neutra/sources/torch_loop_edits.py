@@ -1,4 +1,4 @@
-"""Changes of a training loop that is written by hand: zero_grad, step, eval, detach, the parameters of the optimiser."""
+"""Changes of a training loop that is written by hand: zero_grad, step, eval, detach, the optimiser's parameters."""
 
 from __future__ import annotations
 
@@ -116,9 +116,10 @@ class LoopEdits:
         around = [node for node in backward.file.ancestors(backward.node) if isinstance(node, (ast.For, ast.While))]
         outer = at.file.statement(at.node)
         for node in at.file.ancestors(outer):
-            if isinstance(node, ast.stmt) and node not in around and scopes.function_of(node) is scopes.function_of(at.node):
-                if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.If)):
-                    outer = node
+            block = isinstance(node, (ast.With, ast.For, ast.While, ast.Try))
+            here = scopes.function_of(node) is scopes.function_of(at.node)
+            if isinstance(node, ast.stmt) and block and here and node not in around:
+                outer = node
         name = self._name_in(at)
         _add_before(At(at.file, outer), f"{name}.eval()", edits)
         if around and isinstance(around[-1], (ast.For, ast.While)):

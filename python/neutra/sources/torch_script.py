@@ -8,7 +8,7 @@ from typing import Any
 
 from . import layer_forms, words
 from .argument_edits import add_statement, parts, remove_part
-from .calls import At, Made, argument_of
+from .calls import At, Made, argument_of, last_name
 from .difference import LAYERS, Added, Change
 from .edits import Edits
 from .layer_edits import LayerEdits, spans_of
@@ -19,7 +19,7 @@ from .sites import WIDTHS, layer_number
 from .source_map import Slot, SourceMap
 from .text import Span
 from .torch_loop_edits import LoopEdits
-from .torch_words import TorchWords
+from .torch_words import TorchWords, loss_name
 from .turn_edits import copy_turns, remove_turns
 from .turns import conditional
 from .value_edits import ValueEdits
@@ -78,7 +78,9 @@ class TorchScript:
         """PyTorch's own start of a bias depends on the layer's width."""
         for slot in self.map.slots:
             if slot.path == path and slot.argument in WIDTHS and slot.made.call is not None:
-                note = f"{slot.made.call.file.name}:{slot.made.call.place.line}: PyTorch draws this layer's bias within "
+                note = (
+                    f"{slot.made.call.file.name}:{slot.made.call.place.line}: PyTorch draws this layer's bias within "
+                )
                 note += "1 / sqrt(inputs) of the new width, the program within that of the old one"
                 if slot.made.site.name == "Linear" and note not in self.values.notes:
                     self.values.notes.append(note)
@@ -167,12 +169,7 @@ class TorchScript:
                 raise CannotChange("the layer has a name of its own", form.bound)
             layers.insert(plain, self.words.activation_module(new, form.where, edits), edits)
             return
-        at = form.where
-        assert isinstance(at.node, ast.Call)
-        before, after = self.words.activation_call(new, "\0", at, edits).split("\0")
-        span = at.file.span(at.node)
-        edits.add(at.file, Span(span.start, span.start), before)
-        edits.add(at.file, Span(span.end, span.end), after)
+        self._wrap(form.where, {"class_name": "Activation", "config": {"activation": new}}, edits)
 
     # -- loss and optimiser
 
@@ -187,7 +184,7 @@ class TorchScript:
         if smoothing != change.old["config"].get("label_smoothing", 0):
             raise CannotChange("another smoothing of labels", at)
         functional = self.map.word(At(at.file, call.func)) == self.words.table["loss"].get(
-            _loss_key(change.old), {}
+            loss_name(change.old), {}
         ).get("function")
         target = f"torch.nn.functional.{entry['function']}" if functional else f"torch.nn.{entry['module']}"
         edits.add(at.file, at.file.span(call.func), self.words.name(target, at, edits))
@@ -230,11 +227,17 @@ class TorchScript:
             raise CannotChange("no function of torch.nn.init draws it", made.call)
         self._not_drawn_elsewhere(made)
         target, statement = self._held(layer)
+        if layer in self.values.copied:
+            raise CannotChange("a layer that is copied, too", made.call)
         program = self.map.program["model"]["config"]["layers"][layer]["config"]
         units = self.values.wanted.get(f"{LAYERS}/{layer}/config/units", program.get("units"))
         fan_in = self._inputs(made) if made.site.name == "Linear" else None
         if weight == "bias":
-            units = units if units is not None else self.values.wanted.get(f"{LAYERS}/{layer}/config/filters", program.get("filters"))
+            units = (
+                units
+                if units is not None
+                else self.values.wanted.get(f"{LAYERS}/{layer}/config/filters", program.get("filters"))
+            )
             fan_in = units
         fans = (int(fan_in), int(units)) if fan_in is not None and units is not None else None
         text = self.words.initializer(change.new, f"{target}.{weight}", fans, statement, edits)
@@ -264,15 +267,46 @@ class TorchScript:
 
     def _held(self, layer: int) -> tuple[str, At]:
         """How a layer is written once it is made, and the statement behind which it is."""
+        made = layer_forms.made_of(self.map, layer)
         form = layer_forms.form_of(self.map, layer)
-        if form.bound is not None and form.name is not None and form.expression.node is form.made.call.node:  # type: ignore[union-attr]
-            return form.name, form.bound
+        alone = LayerEdits(self.map, set(), set()).alone(form)
+        call = made.call
+        assert call is not None
+        if form.bound is not None and form.name is not None and form.expression.node is call.node:
+            if alone:
+                return form.name, form.bound
+            outer = made.calls[1] if len(made.calls) > 1 else None
+            parent = outer.file.parents.get(outer.node) if outer is not None else None
+            once = sum(each.calls[1:2] == [outer] and each.call == call for each in self.map.made) == 1
+            if outer is not None and isinstance(parent, ast.Assign) and form.name.startswith("self.") and once:
+                holder = outer.file.text_of(parent.targets[0])
+                return f"{holder}.{form.name[len('self.') :]}", At(outer.file, parent)
         statement = form.where.file.parents.get(form.where.node)
-        if form.how == "element" and isinstance(form.where.node, ast.Call) and isinstance(statement, ast.Assign):
+        direct = form.how == "element" and isinstance(form.where.node, ast.Call) and alone
+        if direct and isinstance(statement, ast.Assign):
             _, which = spans_of(form)
             which += self._shift(form, layer)
             return f"{form.where.file.text_of(statement.targets[0])}[{which}]", At(form.where.file, statement)
-        raise CannotChange("the layer has no name here", form.expression)
+        return self._element_of_list(layer, form)
+
+    def _element_of_list(self, layer: int, form: Form) -> tuple[str, At]:
+        """A layer that a loop or a list puts into the one nn.Sequential(*layers) of the script."""
+        found = []
+        for file in self.map.sources.files.values():
+            for call in self.map.sources.calls_in(file):
+                if last_name(call.func) == "Sequential" and any(isinstance(a, ast.Starred) for a in call.args):
+                    found.append(At(file, call))
+        layers = [m for m in self.map.made if m.site.path.startswith(f"{LAYERS}/") and m.site.name != "forward"]
+        run = {m.site.path for m in self.map.made if m.site.name == "forward"}
+        numbers = sorted({number for m in layers if (number := layer_number(m.site.path)) is not None})
+        statement = found[0].file.parents.get(found[0].node) if len(found) == 1 else None
+        unmoved = not self.values.removed and not self.values.copied
+        if not isinstance(statement, ast.Assign) or {m.site.path for m in layers} != run or not unmoved:
+            raise CannotChange("the layer has no name here", form.expression)
+        if len(found[0].node.args) != 1:  # type: ignore[attr-defined]
+            raise CannotChange("the layer has no name here", form.expression)
+        holder = found[0].file.text_of(statement.targets[0])
+        return f"{holder}[{numbers.index(layer)}]", At(found[0].file, statement)
 
     def _shift(self, form: Form, layer: int) -> int:
         """By how many places other edits move an element of a Sequential."""
@@ -282,6 +316,8 @@ class TorchScript:
                 known = layer_forms.form_of(self.map, other)
                 if known.where.node is form.where.node:
                     moved += 1 if other in self.values.copied else -1
+            if other in self.values.inserted:
+                moved += layer_forms.form_of(self.map, other).where.node is form.where.node
             path = f"{LAYERS}/{other}/config/activation"
             if path in self.values.wanted and not any(slot.path == path for slot in self.map.slots):
                 moved += 1
@@ -313,14 +349,8 @@ class TorchScript:
     def remove(self, layer: int, layers: LayerEdits, edits: Edits) -> None:
         """What follows the layer takes in what the layer took in. Raises CannotChange."""
         form = layer_forms.form_of(self.map, layer)
-        made = form.made
         if layers.alone(form):
-            for slot in self.map.slots:
-                own = slot.path in (f"{LAYERS}/{layer}/config/units", f"{LAYERS}/{layer}/config/filters")
-                removed = layer_number(slot.made.site.path) in layers.removed
-                if own and slot.argument in WIDTHS and not removed:
-                    self._narrow(slot, made, edits)
-                    self._note_start(slot.path)
+            self._narrow_behind(layer, form.made, layers, edits)
             layers.remove(layer, edits)
             return
         remove_turns(self.map, form, layers.removed, edits, self._widths_in_loop(form))
@@ -339,6 +369,14 @@ class TorchScript:
         loops = scopes.loops_around(call.node)
         bound = [b.node for b in scopes.lookup(takes.id, takes)[1] if b.how == "value"]
         return [At(call.file, node) for node in bound if loops and loops[-1] in call.file.ancestors(node)]
+
+    def _narrow_behind(self, layer: int, made: Made, layers: LayerEdits, edits: Edits) -> None:
+        for slot in self.map.slots:
+            own = slot.path in (f"{LAYERS}/{layer}/config/units", f"{LAYERS}/{layer}/config/filters")
+            removed = layer_number(slot.made.site.path) in layers.removed
+            if own and slot.argument in WIDTHS and not removed:
+                self._narrow(slot, made, edits)
+                self._note_start(slot.path)
 
     def _narrow(self, slot: Slot, removed: Made, edits: Edits) -> None:
         """Gives a layer behind a removed one the width that the removed one took in."""
@@ -362,27 +400,41 @@ class TorchScript:
     def layer(self, added: Added, layers: LayerEdits, edits: Edits, instead_of: int | None = None) -> None:
         """A layer that the script doesn't have: an activation or a dropout. Raises CannotChange."""
         kind, config = added.layer["class_name"], added.layer["config"]
-
-        def text(at: At) -> str:
-            if kind == "Activation":
-                return self.words.activation_module(words.activation(config["activation"]), at, edits)
-            if kind == "Dropout":
-                rate = self.words.value("/rate", config["rate"], at, edits)
-                return f"{self.words.name('torch.nn.Dropout', at, edits)}({rate})"
-            raise CannotChange(f"neutra can't write a new {kind} for PyTorch", at)
-
-        if instead_of is not None:
-            layers.replace(instead_of, text, edits)
-            return
-        if added.after < 0:
+        if kind not in ("Activation", "Dropout"):
+            raise CannotChange(f"neutra can't write a new {kind} for PyTorch")
+        if added.after < 0 and instead_of is None:
             raise CannotChange("a new first layer")
-        form = layer_forms.form_of(self.map, added.after)
+        form = layer_forms.form_of(self.map, added.after if instead_of is None else instead_of)
         if not layers.alone(form):
             raise CannotChange("one call makes several layers here", form.expression)
-        layers.insert(form, text(form.expression), edits)
+        if instead_of is not None and form.function:
+            raise CannotChange("another layer in the place of a function", form.where)
+        if form.how == "applied" and instead_of is None:
+            self._wrap(form.where, added.layer, edits)
+            return
+        at = form.expression
+        if kind == "Activation":
+            text = self.words.activation_module(words.activation(config["activation"]), at, edits)
+        else:
+            rate = self.words.value("/rate", config["rate"], at, edits)
+            text = f"{self.words.name('torch.nn.Dropout', at, edits)}({rate})"
+        if instead_of is not None:
+            self._narrow_behind(instead_of, form.made, layers, edits)
+            layers.replace(instead_of, lambda _: text, edits)
+        else:
+            layers.insert(form, text, edits)
 
-
-def _loss_key(loss: Any) -> str:
-    return loss["class_name"] + (" from_logits" if loss["config"].get("from_logits") else "")
-
-
+    def _wrap(self, at: At, layer: Mapping[str, Any], edits: Edits) -> None:
+        """Puts a function around the call that runs a layer."""
+        config = layer["config"]
+        if layer["class_name"] == "Activation":
+            text = self.words.activation_call(words.activation(config["activation"]), "\0", at, edits)
+        else:
+            name = self.words.name("torch.nn.functional.dropout", at, edits)
+            function = self.map.sources.scopes(at.file).function_of(at.node)
+            first = function.args.args[0].arg if function is not None and function.args.args else "self"
+            text = f"{name}(\0, {self.words.value('/rate', config['rate'], at, edits)}, {first}.training)"
+        before, after = text.split("\0")
+        span = at.file.span(at.node)  # type: ignore[arg-type]
+        edits.add(at.file, Span(span.start, span.start), before)
+        edits.add(at.file, Span(span.end, span.end), after)

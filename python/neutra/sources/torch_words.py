@@ -18,7 +18,12 @@ from .text import SourceFile
 _TRUNCATED = 0.87962566103423978
 #: The scale of initialisers that depend on the size of a weight.
 _SCALED = {
-    "GlorotNormal": 1, "GlorotUniform": 1, "HeNormal": 2, "HeUniform": 2, "LecunNormal": 1, "LecunUniform": 1,
+    "GlorotNormal": 1,
+    "GlorotUniform": 1,
+    "HeNormal": 2,
+    "HeUniform": 2,
+    "LecunNormal": 1,
+    "LecunUniform": 1,
 }
 #: Activations that torch.nn has no class for, as functions of x.
 _OWN = {"exponential": "torch.exp({x})", "hard_sigmoid": "torch.clamp(0.2 * {x} + 0.5, 0, 1)"}
@@ -80,7 +85,7 @@ class TorchWords:
 
     def loss(self, old: Any, new: Any, use: At) -> Mapping[str, str]:
         """The entry of a loss; its targets must be of the kind that the script has."""
-        before, after = (self.table["loss"].get(_loss_name(each)) for each in (old, new))
+        before, after = (self.table["loss"].get(loss_name(each)) for each in (old, new))
         if after is None:
             raise CannotChange(f"PyTorch has no loss {new['class_name']}", use)
         if before is not None and before["targets"] != after["targets"]:
@@ -109,8 +114,8 @@ class TorchWords:
         return entry["class"], found
 
     def initializer(self, new: Any, weight: str, fans: tuple[int, int] | None, use: At, edits: Edits) -> str:
-        """The call of torch.nn.init that draws a weight as a program's initialiser does. `fans` are the numbers of inputs
-        and outputs, of a bias both its length; None where they aren't known."""
+        """The call of torch.nn.init that draws a weight as a program's initialiser does. `fans` are the numbers of
+        inputs and outputs, of a bias both its length; None where they aren't known."""
         name = new["class_name"]
         settings = {**words.table()["initializer"][name]["defaults"], **new["config"]}
         scaled = _SCALED.get(name)
@@ -140,9 +145,9 @@ def _digits(value: float) -> float:
     return float(f"{value:.9g}")
 
 
-def _loss_name(loss: Any) -> str:
-    config = loss.get("config", {})
-    return loss["class_name"] + (" from_logits" if config.get("from_logits") else "")
+def loss_name(loss: Any) -> str:
+    """A loss as the table has it."""
+    return str(loss["class_name"]) + (" from_logits" if loss.get("config", {}).get("from_logits") else "")
 
 
 def _define(file: SourceFile, name: str, module: str, body: str, edits: Edits) -> None:

@@ -17,9 +17,7 @@ from .text import Span
 from .turns import condition, negated
 
 
-def remove_turns(
-    source_map: SourceMap, form: Form, layers: set[int], edits: Edits, also: Iterable[At] = ()
-) -> None:
+def remove_turns(source_map: SourceMap, form: Form, layers: set[int], edits: Edits, also: Iterable[At] = ()) -> None:
     """Leaves out those of the layers that one call makes which are in `layers`; `also` are statements that go with a
     layer. Raises CannotChange."""
     mine, others = _split(source_map, form, layers)
@@ -27,7 +25,9 @@ def remove_turns(
         return
     test = condition(source_map, mine, others, form.level)
     if test is None or form.bound is not None:
-        raise CannotChange("one call makes several layers here, and nothing tells those that go from the others", form.where)
+        raise CannotChange(
+            "one call makes several layers here, and nothing tells those that go from the others", form.where
+        )
     file = form.where.file
     for statement in also:
         _guard(statement, negated(test), edits)
@@ -111,7 +111,9 @@ def _change_iterable(
     loop = loops[0]
     turns: dict[int, list[Made]] = {}
     for made, context in zip(source_map.made, source_map.contexts):
-        inside = any(c is not None and loop in source_map.sources.scopes(c.file).loops_around(c.node) for c in made.calls)
+        inside = any(
+            c is not None and loop in source_map.sources.scopes(c.file).loops_around(c.node) for c in made.calls
+        )
         if inside:
             turn = context.turns.get(id(loop))
             if turn is None:
@@ -125,12 +127,16 @@ def _change_iterable(
     iterable = At(at.file, loop.iter)
     if isinstance(loop.iter, ast.Call) and last_name(loop.iter.func) == "range":
         return _change_range(loop, iterable, len(chosen), len(turns), edits, remove)
+    if isinstance(loop.iter, ast.Call) and last_name(loop.iter.func) == "enumerate" and len(loop.iter.args) == 1:
+        if not isinstance(loop.target, ast.Tuple) or _is_read(loop, loop.target.elts[0], at):
+            return False
+        iterable = At(at.file, loop.iter.args[0])
     ways = source_map.resolver.follow(iterable, form.level, context, (Step(iterable, "use"),))
     end = ways[0][-1].at if len(ways) == 1 else None
     if end is None or not isinstance(end.node, (ast.List, ast.Tuple)) or len(end.node.elts) != len(turns):
         return False
     spans = elements(end.file, end.node)
-    if len(spans) == len(chosen) and remove or (isinstance(end.node, ast.Tuple) and len(spans) < 3 and remove):
+    if (len(spans) == len(chosen) and remove) or (isinstance(end.node, ast.Tuple) and len(spans) < 3 and remove):
         return False
     if any(source_map.sources.scopes(step.at.file).other_reads(step.at.node) for step in ways[0][:-1]):
         return False
@@ -142,14 +148,19 @@ def _change_iterable(
     return True
 
 
+def _is_read(loop: ast.For | ast.comprehension, target: ast.expr, at: At) -> bool:
+    """Does the body of a loop read this variable of it?"""
+    body = loop.body if isinstance(loop, ast.For) else [at.file.parents[loop]]
+    names = [n for each in body for n in ast.walk(each) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
+    return not isinstance(target, ast.Name) or any(name.id == target.id for name in names)
+
+
 def _change_range(loop: ast.AST, iterable: At, chosen: int, count: int, edits: Edits, remove: bool) -> bool:
     """range(3) becomes range(2) where the turns are alike: the loop's variable isn't read."""
     assert isinstance(loop, (ast.For, ast.comprehension)) and isinstance(iterable.node, ast.Call)
     if not isinstance(loop.target, ast.Name) or len(iterable.node.args) != 1:
         return False
-    body = loop.body if isinstance(loop, ast.For) else [iterable.file.parents[loop]]
-    reads = [n for each in body for n in ast.walk(each) if isinstance(n, ast.Name) and n.id == loop.target.id]
-    if any(isinstance(name.ctx, ast.Load) for name in reads):
+    if _is_read(loop, loop.target, iterable):
         return False
     number = iterable.node.args[0]
     span = iterable.file.span(number)

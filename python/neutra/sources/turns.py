@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from .argument_edits import add_argument
 from .calls import At, Made, default_of, last_name
 from .edits import Edits
-from .literals import is_literal, value_of, written
+from .literals import is_literal
 from .origin import Step
 from .reasons import CannotChange
 from .scopes import names_in
@@ -34,9 +34,9 @@ def condition(source_map: SourceMap, mine: Sequence[Made], others: Sequence[Made
     for loop in reversed(source_map.sources.scopes(at.file).loops_around(at.node)):
         for name, values in _variables(source_map, (*mine, *others), At(at.file, loop), level):
             chosen = list(dict.fromkeys(values[: len(mine)]))
-            if not set(chosen) & set(values[len(mine) :]):
-                if source_map.sources.scopes(at.file).lookup(name, at.node)[1]:
-                    return f"{name} == {chosen[0]}" if len(chosen) == 1 else f"{name} in ({', '.join(chosen)})"
+            apart = not set(chosen) & set(values[len(mine) :])
+            if apart and source_map.sources.scopes(at.file).lookup(name, at.node)[1]:
+                return f"{name} == {chosen[0]}" if len(chosen) == 1 else f"{name} in ({', '.join(chosen)})"
     return None
 
 
@@ -45,9 +45,7 @@ def negated(test: str) -> str:
     return test.replace(" == ", " != ", 1) if " == " in test else test.replace(" in ", " not in ", 1)
 
 
-def _variables(
-    source_map: SourceMap, every: Sequence[Made], loop: At, level: int
-) -> list[tuple[str, list[str]]]:
+def _variables(source_map: SourceMap, every: Sequence[Made], loop: At, level: int) -> list[tuple[str, list[str]]]:
     """The variables of a loop with their values, as text, for each of these objects."""
     node = loop.node
     if not isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
@@ -85,8 +83,7 @@ def _value(
     for at in source_map.resolver.element(iterable, turn, unpack, level, context):
         for way in source_map.resolver.follow(at, level, context, (Step(at, "use"),)):
             end = way[-1].at.node
-            changes = any(slot.path in source_map.wanted for slot in source_map.slots if slot.chain and slot.chain[-1].at.node is end)
-            texts.add(written(value_of(end)) if is_literal(end) and not changes else None)
+            texts.add(source_map.text_after(end) if is_literal(end) else None)
     return texts.pop() if len(texts) == 1 else None
 
 

@@ -24,16 +24,17 @@ class Words(Protocol):
 
 
 class ValueEdits:
-    """Finds the edits for values that differ. `wanted` has the new value of each JSON pointer that changes; `removed` and
-    `copied` are layers that are left out and copied by other edits."""
+    """Finds the edits for values that differ. `wanted` has the new value of each JSON pointer that changes; `removed`
+    and `copied` are layers that other edits leave out and copy, `inserted` those that get a new one behind them."""
 
     def __init__(self, source_map: SourceMap, language: Words, wanted: dict[str, Any]):
         self.removed: set[int] = set()
         self.copied: set[int] = set()
+        self.inserted: set[int] = set()
         self.map = source_map
         self.words = language
         self.wanted = wanted
-        source_map.wanted = wanted
+        source_map.text_after = self.text_after
         self.arguments = list(source_map.arguments)
         self.notes: list[str] = []
         self._through: dict[int, list[Slot]] = {}
@@ -111,13 +112,30 @@ class ValueEdits:
         """The wanted value of a slot as it is written at a place."""
         like = at.text if is_literal(at.node) else self.quotes(at)
         new = self.wanted[slot.path]
-        if is_literal(at.node) and isinstance(value_of(at.node), float) and isinstance(new, int) and not isinstance(new, bool):
+        if slot.offset:
+            new = int(new) + slot.offset
+        if (
+            is_literal(at.node)
+            and isinstance(value_of(at.node), float)
+            and isinstance(new, int)
+            and not isinstance(new, bool)
+        ):
             new = float(new)
         if isinstance(new, float) and new.is_integer() and is_literal(at.node) and isinstance(value_of(at.node), int):
             new = int(new)
         if isinstance(new, list) and is_literal(at.node) and isinstance(value_of(at.node), int) and len(set(new)) == 1:
             new = new[0]
         return self.words.value(slot.path, new, at, edits, like)
+
+    def text_after(self, node: ast.AST) -> str | None:
+        """What will be written in the place of a literal."""
+        decided = [s for s in self.map.slots if s.chain and s.chain[-1].at.node is node and s.path in self.wanted]
+        for slot in decided:
+            step = self._step(slot)
+            if step is None or slot.chain[step].at.node is not node or isinstance(self.wanted[slot.path], dict):
+                return None
+            return written(self.wanted[slot.path], written(value_of(node)))
+        return written(value_of(node))
 
     @staticmethod
     def quotes(at: At) -> str | None:
@@ -154,7 +172,9 @@ class ValueEdits:
 
     def _makes_program(self, at: At, node: ast.AST) -> bool:
         """Is an expression part of what a recorded call is given, or of a value computed from it?"""
-        calls = {id(made.call.node) for made in self.map.made if made.call is not None and made.site.name not in ("fit",)}
+        calls = {
+            id(made.call.node) for made in self.map.made if made.call is not None and made.site.name not in ("fit",)
+        }
         computed = False
         for parent in at.file.ancestors(node):
             if isinstance(parent, (ast.BinOp, ast.IfExp, ast.Compare)):
@@ -221,7 +241,9 @@ class ValueEdits:
         if any(each.path in self.wanted for each in others):
             raise CannotChange("the layers that this call makes would have to change in different ways", call)
         at = use if use is not None else call
-        text = self.words.value(slot.path, new, at, edits, use.text if use and is_literal(use.node) else self.quotes(at))
+        text = self.words.value(
+            slot.path, new, at, edits, use.text if use and is_literal(use.node) else self.quotes(at)
+        )
         old = use.text if use is not None else self._default(slot, call, edits)
         choice = conditional(self.map, mine, others, text, old)
         if choice is not None:
@@ -233,7 +255,6 @@ class ValueEdits:
         parameterised(self.map, slot, mine, others, text, old, edits)
 
     def _default(self, slot: Slot, call: At, edits: Edits) -> str:
-
 
         try:
             old = words.pointer(self.map.program, slot.path)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from functools import lru_cache
+from functools import cache
 from importlib import resources
 from typing import Any, cast
 
 Json = Any
 
 
-@lru_cache(maxsize=None)
+@cache
 def table(name: str = "words.json") -> dict[str, Any]:
     """A data file of this package."""
     text = (resources.files(__package__) / name).read_text(encoding="utf-8")
@@ -92,8 +92,6 @@ def same(key: str, one: Json, other: Json) -> bool:
         if isinstance(short, int) and isinstance(long, list) and long and all(each == short for each in long):
             return True
     return False
-
-
 
 
 def _parts(value: Json) -> tuple[Json, dict[str, Any]]:

@@ -23,13 +23,14 @@ class Model(nn.Module):
         self.act = nn.ReLU()
         self.middle = nn.Linear(9, 7)
         self.last = nn.Linear(7, 6)
+        self.drop = nn.Dropout(0.1)
         self.head = nn.Linear(6, 1)
 
     def forward(self, x):
         x = self.block2(self.block1(x))
         x = self.act(self.middle(x))
         x = self.act(self.last(x))
-        return self.head(x)
+        return self.head(self.drop(x))
 
 
 net = Model()
