@@ -32,7 +32,7 @@ INITIALIZERS = ["glorot_uniform", "he_uniform", "lecun_uniform", "random_normal"
 
 
 def record(script: Path, arguments: list[str] | None = None) -> Recorded:
-    run = (torch if script.name.startswith("torch") else keras).record(script, arguments or [])
+    run = (torch.record if script.name.startswith("torch") else keras.record)(script, arguments or [])
     config = run.program["compile"]["optimizer"]
     run.program["compile"]["optimizer"] = words.optimizer(config) if run.framework == "keras" else config
     return run

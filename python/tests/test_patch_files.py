@@ -15,7 +15,6 @@ import pytest
 from stand_ins import keras
 from stand_ins.recorder import Recorded
 
-from neutra.sources import edits as edits_module
 from neutra.sources import words
 from neutra.sources.__main__ import main
 from neutra.sources.difference import changes
@@ -202,7 +201,7 @@ def test_all_files_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
             raise PermissionError(13, "denied", str(target))
         plain(source, target)
 
-    monkeypatch.setattr(edits_module.os, "replace", failing)
+    monkeypatch.setattr(os, "replace", failing)
     with pytest.raises(Unwritten, match="denied"):
         write_all([(one, b"x"), (two, b"y")])
     monkeypatch.undo()

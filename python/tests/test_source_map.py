@@ -18,7 +18,8 @@ LAYERS = "/model/config/layers"
 
 
 def recorded(name: str, arguments: tuple[str, ...] = ()) -> Recorded:
-    return (torch if name.startswith("torch") else keras).record(SCRIPTS / name, arguments)
+    record = torch.record if name.startswith("torch") else keras.record
+    return record(SCRIPTS / name, arguments)
 
 
 def placed(run: Recorded, arguments: tuple[str, ...] = ()) -> dict[str, list[tuple[str, int, str, str]]]:

@@ -174,7 +174,7 @@ class Scopes:
 
 def imported_modules(tree: ast.AST) -> set[str]:
     """The modules that a file imports, as they are written."""
-    found = set()
+    found: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)

@@ -285,7 +285,7 @@ def _modules() -> dict[str, ModuleType]:
     losses = {name: _loss_function(name) for name in _LOSS_FUNCTIONS}
     functional = _module("torch.nn.functional", **functions, **losses, **dropout)
     leaves = {name: _leaf(name) for name in (*_PARAMETERS, *_ACTIVATIONS)}
-    leaves.update({name: _loss_module(name) for name in _LOSSES})  # type: ignore[arg-type]
+    leaves.update({name: _loss_module(name) for name in _LOSSES})
     nn = _module("torch.nn", Module=Module, Sequential=Sequential, init=init, functional=functional, **leaves)
 
     def optimizer(name: str, entry: Mapping[str, Any]) -> Callable[..., Optimizer]:
