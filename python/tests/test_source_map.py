@@ -9,7 +9,7 @@ import pytest
 from stand_ins import keras, torch
 from stand_ins.recorder import Recorded
 
-from neutra.capture.recording import Frame, Place, Recording, Site
+from neutra.capture.recording import Frame, Place, Site
 from neutra.sources import source_map
 from neutra.sources.source_map import SourceMap
 
@@ -193,11 +193,11 @@ def test_two_calls_on_a_line_are_told_by_their_order() -> None:
     assert [(e["column"], e["text"]) for e in found if "site" not in e] == [(23, "4"), (33, "5")]
 
 
-def test_recording_with_files_that_cannot_be_read(tmp_path: Path) -> None:
+def test_files_that_cannot_be_read() -> None:
     frame = Frame("<ipython-input-1>", 3, "<module>", Place("<ipython-input-1>", 3, 5, 3, 9))
     site = Site("fit", "/fit", [frame], {"epochs": "/fit/epochs"}, ["x", "y"], [])
     program: dict[str, Any] = {"fit": {"epochs": 3}}
-    found = source_map.places(Recording("keras", program, sites=[site]))
+    found = source_map.places([site], {}, program)
     assert [(e["path"], e["line"], e["kind"]) for e in found] == [
         ("/fit", 3, "computed"),
         ("/fit/epochs", 3, "computed"),

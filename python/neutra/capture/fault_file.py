@@ -113,8 +113,10 @@ def fault_document(recording: Recording, stem: str, script: str) -> dict[str, An
 
 def script_section(recording: Recording, script: str, arguments: list[str], folder: str) -> dict[str, Any]:
     """The section `script`: the user's files with digests, notes, and the places of all values."""
-    places = [_relative(place, folder) for place in _places(recording, arguments)]
-    files = {frame.file for site in recording.sites for frame in site.frames if os.path.isfile(frame.file)}
+    found = _places(recording, arguments)
+    places = [_relative(place, folder) for place in found]
+    named = {frame.file for site in recording.sites for frame in site.frames} | {place["file"] for place in found}
+    files = {file for file in named if os.path.isfile(file)}
     if os.path.isfile(script):
         files.add(os.path.abspath(script))
     return {

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..capture.recording import Place, Recording, Site
+from ..capture.recording import Place, Site
 from . import words
 from .calls import At, Made, Sources, argument_of, unpacked
 from .literals import is_literal, value_of, written
@@ -194,11 +194,14 @@ class SourceMap:
         return sum(other.key() == made.key() for other in self.made) > 1
 
 
-def places(recording: Recording) -> list[dict[str, Any]]:
-    """The source map of a recording as the `places` of its fault file (docs/formats/fault.md). Files that can't be
-    read, cells of a notebook for one, have the lines of calls only. Raises UnreadableSource."""
-    named = {frame.file for site in recording.sites for frame in site.frames}
-    return SourceMap(recording.sites, files_of(named), recording.program).places()
+def places(
+    sites: Sequence[Site], files: Mapping[str, bytes], program: Mapping[str, Any], arguments: Sequence[str] = ()
+) -> list[dict[str, Any]]:
+    """The source map of a recording as the `places` of its fault file (docs/formats/fault.md). `files` has the text of the
+    files that the frames of the sites name; modules of settings that they import are read from beside them. A file
+    without a text has the lines of calls only. Raises UnreadableSource."""
+    texts = {**files_of(files), **files}
+    return SourceMap(sites, texts, program, arguments).places()
 
 
 def files_of(names: Iterable[str]) -> dict[str, bytes]:
