@@ -36,6 +36,7 @@ class KerasScript:
         self.wanted = wanted
         self.words = KerasWords(framework, source_map.sources)
         self.values = ValueEdits(source_map, self.words, values)
+        self.words.notes = self.values.notes
 
     def value(self, change: Change, edits: Edits) -> None:
         """Raises CannotChange."""

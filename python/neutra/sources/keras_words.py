@@ -23,7 +23,10 @@ class KerasWords:
     """What stands in a file for a value; classes are imported where they must be."""
 
     def __init__(self, framework: str, sources: Sources):
-        self.keras3 = bool(re.match(r"keras 3", framework))
+        version = [int(part) for part in re.findall(r"\d+", framework)[:2]]
+        self.keras3 = framework.startswith("keras 3")
+        self.new_optimizers = self.keras3 or version >= [2, 11]
+        self.notes: list[str] = []
         self.sources = sources
 
     def value(self, path: str, new: Any, use: At, edits: Edits, like: str | None = None) -> str:
@@ -80,10 +83,21 @@ class KerasWords:
             raise CannotChange(f"{new!r} is no optimiser of Keras", use)
         defaults = words.table()["optimizer"][new["class_name"]]
         found = {key: value for key, value in new["config"].items() if value != defaults.get(key)}
+        if found.get("momentum") is not None and 0 < found["momentum"] < 1e-20:
+            found.pop("momentum")  # how a program says what Keras 2.11 computes without momentum
+        if new["class_name"] == "Nadam" and self.new_optimizers:
+            found.pop("schedule_decay", None)
+            if new["config"].get("schedule_decay") != 1:
+                self._note(use, "Nadam of this Keras has a schedule_decay of 1, that of the program 0.004")
         for key in _OLD_SETTINGS:
             if key in found:
                 raise CannotChange(f"{key} of {new['class_name']} is no setting of today's Keras", use)
         return found
+
+    def _note(self, use: At, text: str) -> None:
+        line = f"{use.file.name}:{use.place.line}: {text}"
+        if line not in self.notes:
+            self.notes.append(line)
 
     def call(
         self, module: str, name: str, settings: dict[str, Any], use: At, edits: Edits, like: str | None = None

@@ -197,8 +197,8 @@ class SourceMap:
 def places(
     sites: Sequence[Site], files: Mapping[str, bytes], program: Mapping[str, Any], arguments: Sequence[str] = ()
 ) -> list[dict[str, Any]]:
-    """The source map of a recording as the `places` of its fault file (docs/formats/fault.md). `files` has the text of the
-    files that the frames of the sites name; modules of settings that they import are read from beside them. A file
+    """The source map of a recording as the `places` of its fault file (docs/formats/fault.md). `files` has the text of
+    the files that the frames of the sites name; modules of settings that they import are read from beside them. A file
     without a text has the lines of calls only. Raises UnreadableSource."""
     texts = {**files_of(files), **files}
     return SourceMap(sites, texts, program, arguments).places()
