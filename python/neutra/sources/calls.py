@@ -69,12 +69,12 @@ class Sources:
 
     def made(self, sites: Iterable[Site]) -> list[Made]:
         """The calls of each site. Sites without positions on a line with several such calls are told by their order."""
-        found = []
+        found: list[Made] = []
         seen: dict[tuple[Any, ...], int] = {}
         for site in sites:
             made = Made(site)
             for level, frame in enumerate(site.frames):
-                inner = {site.name} if level == 0 else self._called(site.frames[level - 1])
+                inner = _run_as(made, found) if level == 0 else self._called(site.frames[level - 1])
                 candidates = self._candidates(frame, inner)
                 number = 0
                 if level == 0 and len(candidates) > 1:
@@ -138,6 +138,18 @@ class Sources:
         found = [file for file in self.files.values() if file.name.endswith(endings) and tail]
         exact = [file for file in found if _in_folder_of(beside.name, file.name, endings)]
         return exact[0] if exact else found[0] if len(found) == 1 else None
+
+
+def _run_as(made: Made, before: Sequence[Made]) -> set[str]:
+    """What a site calls: its name; the run of a layer of PyTorch the attribute that has it."""
+    if made.site.name != "forward":
+        return {made.site.name}
+    for other in before:
+        at = other.call if other.site.path == made.site.path else None
+        parent = at.file.parents.get(at.node) if at is not None else None
+        if isinstance(parent, ast.Assign):
+            return {name for target in parent.targets if (name := last_name(target))}
+    return {made.site.name}
 
 
 def _in_folder_of(beside: str, name: str, endings: Sequence[str]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import tokenize
 from collections.abc import Iterator
 
 from .calls import At
@@ -39,8 +40,9 @@ class Names:
         if self.scopes.lookup(name, use)[1]:
             raise CannotChange(f"{name} would have to be imported, but means something else here", At(self.file, use))
         if beside is not None:
-            last = beside.names[-1]
-            edits.add(self.file, Span(self.file.span(last).end, self.file.span(last).end), f", {name}")
+            whole = self.file.span(beside)
+            ends = [t.span.end for t in self.file.tokens if t.kind == tokenize.NAME and t.span.end <= whole.end]
+            edits.add(self.file, Span(ends[-1], ends[-1]), f", {name}")
         else:
             self._add_import(f"from {module} import {name}", module, use, edits)
         return name

@@ -82,7 +82,7 @@ class SourceFile:
         """The offset of a line and a column that both count from 1, in characters."""
         return self.starts[line - 1] + column - 1
 
-    def span(self, node: ast.expr | ast.stmt | ast.keyword | ast.arg | ast.alias) -> Span:
+    def span(self, node: ast.expr | ast.stmt | ast.keyword | ast.arg) -> Span:
         """Where a node stands, without parentheses around it."""
         assert node.end_lineno is not None and node.end_col_offset is not None
         return Span(self.offset(node.lineno, node.col_offset), self.offset(node.end_lineno, node.end_col_offset))
