@@ -7,6 +7,9 @@ import json
 import os
 import re
 import subprocess
+import sys
+import tempfile
+import traceback
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -18,11 +21,9 @@ from neutra.capture import fault_file
 from neutra.capture.recorders import all_recorders
 from neutra.capture.recording import Options, Session
 from neutra.capture.runner import run_script
-from neutra.capture.torch_program import _weights as weights_of
+from neutra.capture.torch_program import weights_of
 from neutra.capture.torch_watch import TorchRecorder
 from neutra.command import find_command
-
-SCRIPTS = Path(__file__).parent / "scripts" / "torch"
 
 
 class Replay(TorchRecorder):
@@ -182,11 +183,6 @@ def _neutra(fault: str, folder: Path, names: dict[int, list[str]]) -> Trained:
     return Trained(losses, by_name(h5_weights(final), names))
 
 
-def program_of(fault: str) -> dict[str, Any]:
-    with open(fault) as file:
-        return dict(json.load(file)["program"])
-
-
 def worst(script: Trained, ours: Trained) -> tuple[float, float]:
     """The largest relative difference of losses, and of weights."""
     losses = max(abs(a - b) / max(abs(a), 1e-6) for a, b in zip(script.losses, ours.losses))
@@ -197,26 +193,23 @@ def worst(script: Trained, ours: Trained) -> tuple[float, float]:
     return losses, weights
 
 
-if __name__ == "__main__":
-    import sys
-    import tempfile
-
+def main(files: list[str]) -> None:
+    """Prints, for each script, its name and the largest differences of losses and weights, as a line of JSON."""
     import torch
 
     torch.set_num_threads(1)
-    for name in sys.argv[1:]:
+    for file in files:
         with tempfile.TemporaryDirectory() as place:
-            pid = os.fork()
-            if pid == 0:
+            child = os.fork()
+            if child == 0:
                 try:
-                    print(
-                        name,
-                        *worst(*both(plain_copy(SCRIPTS / f"{name}.py", Path(place), 20), Path(place))),
-                        flush=True,
-                    )
+                    script = plain_copy(Path(file), Path(place), 20)
+                    print(json.dumps([Path(file).stem, *worst(*both(script, Path(place)))]), flush=True)
                 except BaseException:
-                    import traceback
-
                     traceback.print_exc()
                 os._exit(0)
-            os.waitpid(pid, 0)
+            os.waitpid(child, 0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -191,7 +191,7 @@ class KerasRecorder:
                 losses = getattr(history, "history", {}).get("loss", [])
                 recording.loss_history = [float(loss) for loss in losses]
                 if self._recorded:
-                    self._recorded[1].trained = weights_of(model)
+                    self._recorded[1].trained = weights_of(model, None)
             return history
 
         return fit

@@ -29,7 +29,7 @@ _FUNCTIONS: dict[str, Any] = {
 @dataclass
 class Loop:
     """A loop of the user around the step: its lines, how many times it goes round (None: not known), the call of range
-    that says so, and the place of the call."""
+    that says so, and the place of the call; `frame` tells calls of one function apart."""
 
     file: str
     first: int
@@ -40,6 +40,7 @@ class Loop:
     place: Place | None = None
     ranged: bool = False
     arguments: int = 0
+    frame: int = 0
 
 
 @functools.lru_cache(maxsize=64)
@@ -101,8 +102,16 @@ def _loop(node: ast.For | ast.While, frame: FrameType) -> Loop:
     file = frame.f_code.co_filename
     last = node.end_lineno or node.lineno
     if isinstance(node, ast.While):
-        return Loop(file, node.lineno, last, None, "while", f"while {ast.unparse(node.test)}")
-    loop = Loop(file, node.lineno, last, None, "for", f"for {ast.unparse(node.target)} in {ast.unparse(node.iter)}")
+        return Loop(file, node.lineno, last, None, "while", f"while {ast.unparse(node.test)}", frame=id(frame))
+    loop = Loop(
+        file,
+        node.lineno,
+        last,
+        None,
+        "for",
+        f"for {ast.unparse(node.target)} in {ast.unparse(node.iter)}",
+        frame=id(frame),
+    )
     values = _iterated(node.iter)
     try:
         loop.times = len(_value(values, frame))

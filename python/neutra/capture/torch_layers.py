@@ -210,7 +210,7 @@ class Layers:
         if op.name not in POINTWISE and len(self.layers) > before:
             self.pointwise = False
         self.row = tuple(op.out_shape[1:])
-        if (op.cut and self.detached is None) or op.name == "detach":
+        if op.cut:
             self.cut(op)
 
     def cut(self, op: Op) -> None:

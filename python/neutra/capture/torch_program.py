@@ -78,13 +78,13 @@ def recording_of(recorder: TorchRecorder, ended: bool) -> Recording:
     )
     if session.options.run:
         recording.loss_history = epoch_losses(recorder.steps)
-        recording.final_weights = _weights(layers, state.values())
+        recording.final_weights = weights_of(layers, state.values())
     if session.options.weights:
-        recording.weights = _weights(layers, {w.variable.name: w.variable.value for w in layers.weights})
+        recording.weights = weights_of(layers, {w.variable.name: w.variable.value for w in layers.weights})
     return recording
 
 
-def _weights(layers: Layers, values: dict[str, Any]) -> list[tuple[int, str, Any]]:
+def weights_of(layers: Layers, values: dict[str, Any]) -> list[tuple[int, str, Any]]:
     """Weights as neutra has them, of torch's by name. Two biases of a recurrent layer are rows of a GRU's, else their
     sum."""
     found: dict[tuple[int, str], Any] = {}

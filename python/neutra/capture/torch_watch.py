@@ -354,10 +354,15 @@ class TorchRecorder:
         theirs = {id(p) for call in chain.calls if call.module is not None for p in call.module.parameters()}
         if theirs & mine:
             return False
-        if self.epochs.number == 0 and not self.ended_loops and self.epochs.steps > 1:
+        if not self.ended_loops and self._same_loop(loops_around(sys._getframe(1))):
             raise NotCaptured("found two models that are trained in turns; allowed: one", self.calls.backward)
         self.finish(ended=True)
         return True
+
+    def _same_loop(self, loops: list[Loop]) -> bool:
+        """Does the loop around the captured training's steps still run?"""
+        mine = {(loop.frame, loop.first) for loop in self.loops[:1]}
+        return any((loop.frame, loop.first) in mine for loop in loops)
 
     def _check_way(self, chain: Chain, frame: Frame | None) -> None:
         assert self.chain is not None
