@@ -216,7 +216,7 @@ TEST(FusedKernels, LossesAndTheirGradients) {
               const double here = loss_of_row(f, o, t, bits);
               for (std::size_t k = 0; k < features; ++k) {
                 ASSERT_EQ(dx[k * lanes.stride + b], again[k * lanes.stride + b]) << where;
-                auto moved = [&](double h) {
+                auto moved = [&, f = f](double h) {
                   std::vector<double> near = o;
                   near[k] += h;
                   return loss_of_row(f, near, t, bits);

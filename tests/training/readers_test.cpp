@@ -332,7 +332,7 @@ TEST(Npy, RefusesWhatIsNoTableOfNumbers) {
                                                         {"text.npy", "found type \"<U2\""},
                                                         {"scalar.npy", "found a single number"},
                                                         {"empty.npy", "found extents 0 x 3"}}) {
-    const std::string text = message([&] { from_npy_file(file); });
+    const std::string text = message([&file = file] { from_npy_file(file); });
     EXPECT_NE(text.find(words), std::string::npos) << file << ": " << text;
     EXPECT_NE(text.find(file + ": byte "), std::string::npos) << text;
   }
@@ -371,7 +371,7 @@ TEST(Npy, RefusesWhatIsMalformed) {
            {with("'descr': '|u1', ", ""), "found no descr"},
            {with("}", "} {"), "found text behind the header's braces"},
            {with("}", ""), "the header's end"}}) {
-    const std::string text = message([&] { from_npy(bytes); });
+    const std::string text = message([&bytes = bytes] { from_npy(bytes); });
     EXPECT_NE(text.find(words), std::string::npos) << words << " in: " << text;
   }
 }
