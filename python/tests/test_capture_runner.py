@@ -101,8 +101,8 @@ def test_crash_before_training(tmp_path: Path) -> None:
     assert "here" in ran.out
     assert 'train.py", line 6, in <module>' in ran.err
     assert "capture/runner.py" not in ran.err
-    assert "train.py ended with an error: train.py:5: ZeroDivisionError: division by zero" in ran.err
-    assert "train.py ended with an error before it trained: no program was written" in ran.err
+    error = "neutra: train.py:5: ZeroDivisionError: division by zero"
+    assert f"{error}: train.py ended with an error before it trained: no program was written" in ran.err
     assert not ran.written
 
 

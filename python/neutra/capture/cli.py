@@ -113,8 +113,8 @@ class Capture:
 
     def _report(self, outcome: Outcome) -> None:
         recording = self.session.recordings[0] if self.session.recordings else None
-        if outcome.crash:
-            say(f"{self.script} ended with an error: {outcome.crash}")
+        if outcome.crash and (self.written or self.problems):
+            say(f"{outcome.crash}: {self.script} ended with an error after its first training step")
         if self.written and recording:
             if outcome.ended:
                 say(f"{last_line(recording)}: captured at its first training step; what follows did not run")
@@ -135,8 +135,10 @@ class Capture:
             return f"{places}: trained in a process that {self.script} started; allowed: training in its own process"
         known = [name for name in ("tensorflow", "keras", "torch") if name in sys.modules]
         used = f"it imported {' and '.join(known)}" if known else "it imported neither Keras nor PyTorch"
-        how = "ended with an error before it trained" if outcome.crash else f"never trained (exit code {outcome.code})"
-        return f"{self.script} {how}: no program was written; {used}; allowed: a script that trains in its own process"
+        if outcome.crash:
+            return f"{outcome.crash}: {self.script} ended with an error before it trained: no program was written"
+        how = f"{self.script} never trained (exit code {outcome.code}): no program was written; {used}"
+        return f"{how}; allowed: a script that trains in its own process"
 
     def _summary(self, recording: Recording) -> None:
         layers = len(recording.program["model"]["config"]["layers"])

@@ -147,7 +147,8 @@ def _run(code: object, main: ModuleType, path: str) -> Outcome:
         sys.excepthook(type(error), error.with_traceback(own), own)
         lines = [line for line in traceback.extract_tb(own) if is_users(line.filename)]
         place = f"{shown_file(lines[-1].filename)}:{lines[-1].lineno}: " if lines else ""
-        return Outcome(1, f"{place}{type(error).__name__}: {error}".strip())
+        first_line = str(error).strip().partition("\n")[0]
+        return Outcome(1, f"{place}{type(error).__name__}: {first_line}")
     return Outcome(0)
 
 
