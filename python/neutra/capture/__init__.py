@@ -10,8 +10,13 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from .recording import NotCaptured
+
 if TYPE_CHECKING:
     from .notebook import Capture
+
+
+__all__ = ["NotCaptured"]
 
 
 class _Callable(ModuleType):

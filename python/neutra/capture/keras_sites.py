@@ -23,8 +23,9 @@ _INPUTS = ("input_shape", "input_dim", "batch_input_shape")
 
 
 def flat_layers(model: Any) -> list[Any]:
-    """The layers of a model in their order, those of models in it in their place."""
-    layers = list(getattr(model, "_layers", None) or []) or list(model.layers)
+    """The layers of a model in their order, an InputLayer too, those of models in it in their place."""
+    kept = getattr(model, "_self_tracked_trackables", None) or getattr(model, "_layers", None) or []
+    layers = [layer for layer in kept if hasattr(layer, "get_config")] or list(model.layers)
     listed = {id(layer) for layer in layers}
     layers += [layer for layer in model.layers if id(layer) not in listed]
     found: list[Any] = []
