@@ -21,6 +21,9 @@ if(NEUTRA_WERROR)
 endif()
 if(NEUTRA_SANITIZE)
   target_compile_options(neutra_settings INTERFACE -fsanitize=${NEUTRA_SANITIZE} -fno-omit-frame-pointer)
+  if(NEUTRA_SANITIZE MATCHES undefined AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
+    target_compile_options(neutra_settings INTERFACE -fno-sanitize=vptr)  # it asks the system for a pipe at each look
+  endif()
   target_link_options(neutra_settings INTERFACE -fsanitize=${NEUTRA_SANITIZE})
   # Run-time options of the sanitizers, compiled into every program so that they hold however it is started.
   target_sources(neutra_settings INTERFACE

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 
 namespace {
 
@@ -36,6 +37,8 @@ extern "C" void sgemm_(const char* transa, const char* transb, const int* m, con
     }
     return;
   }
-  dnnl_sgemm(transposed(*transb) ? 'T' : 'N', transposed(*transa) ? 'T' : 'N', *n, *m, *k, *alpha,
-             b, *ldb, a, *lda, *beta, c, *ldc);
+  const dnnl_status_t status =
+      dnnl_sgemm(transposed(*transb) ? 'T' : 'N', transposed(*transa) ? 'T' : 'N', *n, *m, *k,
+                 *alpha, b, *ldb, a, *lda, *beta, c, *ldc);
+  if (status != dnnl_success) throw std::runtime_error("oneDNN's dnnl_sgemm failed");
 }

@@ -8,6 +8,7 @@
 #include <limits>
 #include <numeric>
 
+#include "base/error.h"
 #include "program/layer.h"
 #include "training/fused/layers/convolution.h"
 #include "training/fused/layers/registry.h"
@@ -26,8 +27,9 @@ void sgemm(char transpose_a, char transpose_b, std::size_t m, std::size_t n, std
            const float* a, std::size_t lda, const float* b, std::size_t ldb, float beta, float* c,
            std::size_t ldc) {
   const auto size = [](std::size_t value) { return static_cast<dnnl_dim_t>(value); };
-  dnnl_sgemm(transpose_a, transpose_b, size(m), size(n), size(k), 1, a, size(lda), b, size(ldb),
-             beta, c, size(ldc));
+  const dnnl_status_t status = dnnl_sgemm(transpose_a, transpose_b, size(m), size(n), size(k), 1, a,
+                                          size(lda), b, size(ldb), beta, c, size(ldc));
+  if (status != dnnl_success) throw failure("oneDNN's dnnl_sgemm failed");
 }
 
 bool all_finite(std::span<const float> values) {
