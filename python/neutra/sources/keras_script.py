@@ -49,7 +49,10 @@ class KerasScript:
             raise CannotChange("the callbacks of the script would have to be others", self._at("/fit"))
         if change.path == "/fit/callbacks":
             self.values.wanted[change.path] = change.new
-        if change.path.startswith(_OPTIMIZER):
+        at = self._at(_OPTIMIZER) or self._at("/compile")
+        if change.key == "schedule_decay" and self.words.new_optimizers and at is not None:
+            self.words.settings(words.optimizer(self.wanted["compile"]["optimizer"]), at)  # which notes it
+        elif change.path.startswith(_OPTIMIZER):
             self._optimizer(change, edits)
         else:
             self.values.change(change.path, edits)

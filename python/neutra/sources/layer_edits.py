@@ -15,7 +15,7 @@ from .argument_edits import (
     remove_part,
     remove_statement,
 )
-from .calls import At
+from .calls import At, last_name
 from .edits import Edits
 from .layer_forms import Form
 from .reasons import CannotChange
@@ -116,22 +116,25 @@ class LayerEdits:
     def copy(self, layer: int, edits: Edits) -> None:
         """Puts a copy behind a layer. Raises CannotChange."""
         form = layer_forms.form_of(self.map, layer)
+        private = self.copied_edits(form, edits)
         if not self.alone(form):
-            copy_turns(self.map, form, self.copied, edits)
+            copy_turns(self.map, form, self.copied, edits, private)
             return
-        self.insert(form, self._copied_text(form, edits), edits)
-
-    def _copied_text(self, form: Form, edits: Edits) -> str:
-        """The layer's expression as it will be, without what must be there once: input shape and name."""
-        at, call = form.expression, form.made.call
+        at = form.expression
         assert isinstance(at.node, ast.expr)
+        self.insert(form, private.within(at.file, at.file.span(at.node)), edits)
+
+    @staticmethod
+    def copied_edits(form: Form, edits: Edits) -> Edits:
+        """The edits of a copy: what must be there once, input shape and name, goes."""
+        at, call = form.expression, form.made.call
         private = edits.copy()
         if call is not None and isinstance(call.node, ast.Call) and call.node is at.node:
             written = parts(call.file, call.node)
             for place, (node, _) in enumerate(written):
                 if isinstance(node, ast.keyword) and node.arg in (*INPUTS, "name"):
                     remove_part(call.file, [span for _, span in written], place, private)
-        return private.within(at.file, at.file.span(at.node))
+        return private
 
     def insert(self, form: Form, text: str, edits: Edits) -> None:
         """Puts a new layer, an expression, behind that of a form."""
@@ -146,7 +149,7 @@ class LayerEdits:
             insert_part(file, spans, which, self._element(form, name), edits)
         elif form.how == "added":
             assert isinstance(form.where.node, ast.stmt)
-            add_statement(file, form.where.node, self._around(form.where, form.used, name, edits), edits)
+            add_statement(file, form.where.node, self._around(form.where, form.used, name), edits)
         else:
             self._apply(form, name, edits)
 
@@ -165,12 +168,20 @@ class LayerEdits:
         quote = form.where.file.text_of(first)[:1]
         return f"({quote}{first.value}_{number}{quote}, {text})"
 
-    @staticmethod
-    def _around(where: At, used: At, text: str, edits: Edits) -> str:
-        """The statement of a layer with another one in its place."""
+    def _around(self, where: At, used: At, text: str) -> str:
+        """The statement of a layer with another one in its place; add_module gets another name."""
         assert isinstance(where.node, ast.stmt) and isinstance(used.node, ast.expr)
         whole, inner = where.file.span(where.node), where.file.span(used.node)
-        return where.file.text[whole.start : inner.start] + text + where.file.text[inner.end : whole.end]
+        before, after = where.file.text[whole.start : inner.start], where.file.text[inner.end : whole.end]
+        call = where.file.parents[used.node]
+        if isinstance(call, ast.Call) and last_name(call.func) == "add_module":
+            first = call.args[0]
+            if not isinstance(first, ast.Constant) or not isinstance(first.value, str):
+                raise CannotChange("the name of a further layer isn't clear here", used)
+            known = where.file.text_of(first)
+            quote = known[-1]
+            before = before.replace(known, f"{known[:-1]}_2{quote}", 1)
+        return before + text + after
 
     def _apply(self, form: Form, name: str, edits: Edits) -> None:
         """x = Dense(8)(x) gets a statement behind it; within another expression the call is wrapped."""

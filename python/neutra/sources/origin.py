@@ -9,7 +9,7 @@ from typing import Any
 
 from . import options
 from .calls import At, Made, Sources, argument_of, default_of, last_name, parameters_of
-from .literals import is_literal
+from .literals import is_literal, value_of
 from .scopes import Binding, Function
 from .text import SourceFile
 
@@ -326,7 +326,8 @@ class Resolver:
             turn = context.turns.get(id(binding.node))
             if binding.how == "loop" and turn is not None and isinstance(binding.value, ast.Call):
                 called, arguments = last_name(binding.value.func), binding.value.args
-                if (called == "range" and len(arguments) == 1) or (called == "enumerate" and binding.unpack == (0,)):
+                plain = len(arguments) == 1 and not binding.value.keywords
+                if plain and (called == "range" or (called == "enumerate" and binding.unpack == (0,))):
                     return turn
         return None
 
@@ -357,12 +358,39 @@ class Resolver:
         """An element of a list or tuple."""
         found = []
         for way in self.chains(at, level, context):
-            node = way[-1].at.node
-            if not isinstance(node, (ast.Tuple, ast.List)) or any(isinstance(e, ast.Starred) for e in node.elts):
-                continue
-            if -len(node.elts) <= place < len(node.elts):
-                found.append(At(way[-1].at.file, node.elts[place]))
+            elements = self.elements(way[-1].at, level, context)
+            if elements is not None and -len(elements) <= place < len(elements):
+                found.append(elements[place])
         return found
+
+    def elements(self, at: At, level: int, context: Context) -> list[At] | None:
+        """The elements of a list that is written, also of [n] + widths and of widths[:-1]; None of anything else."""
+        node, file = at.node, at.file
+        if isinstance(node, (ast.Tuple, ast.List)):
+            found: list[At] = []
+            for element in node.elts:
+                inner = element.value if isinstance(element, ast.Starred) else None
+                more = self._listed(At(file, inner), level, context) if inner is not None else [At(file, element)]
+                if more is None:
+                    return None
+                found += more
+            return found
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            left, right = (self._listed(At(file, part), level, context) for part in (node.left, node.right))
+            return left + right if left is not None and right is not None else None
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+            whole = self._listed(At(file, node.value), level, context)
+            try:
+                parts = (node.slice.lower, node.slice.upper, node.slice.step)
+                bounds = [value_of(part) if part is not None else None for part in parts]
+                return whole[slice(*bounds)] if whole is not None else None
+            except (ValueError, TypeError):
+                return None
+        return None
+
+    def _listed(self, at: At, level: int, context: Context) -> list[At] | None:
+        ways = self.chains(at, level, context)
+        return self.elements(ways[0][-1].at, level, context) if len(ways) == 1 else None
 
     def element(self, at: At, turn: int, unpack: Sequence[int], level: int, context: Context) -> list[At]:
         """What a loop over an iterable binds in a turn."""
@@ -400,9 +428,8 @@ class Resolver:
             if len(numbers) != len(values) or not numbers or (len(numbers) > 2 and numbers[2] == 0):
                 return None
             return len(range(*numbers))
-        ways = self.chains(at, level, context)
-        ends = [way[-1].at.node for way in ways]
-        return len(ends[0].elts) if len(ends) == 1 and isinstance(ends[0], (ast.List, ast.Tuple)) else None
+        listed = self._listed(at, level, context)
+        return len(listed) if listed is not None else None
 
     def whole_number(self, at: At, level: int, context: Context) -> int | None:
         """The value of an expression that is a whole number, where it is written."""

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from . import layer_forms, words
-from .argument_edits import add_statement, parts, remove_part
-from .calls import At, Made, argument_of, last_name
+from .argument_edits import parts, remove_part
+from .calls import At, Made, argument_of
 from .difference import LAYERS, Added, Change
 from .edits import Edits
-from .layer_edits import LayerEdits, spans_of
+from .layer_edits import LayerEdits
 from .layer_forms import Form
 from .literals import is_literal, value_of
 from .reasons import CannotChange
@@ -19,6 +19,7 @@ from .sites import WIDTHS, layer_number
 from .source_map import Slot, SourceMap
 from .text import Span
 from .torch_loop_edits import LoopEdits
+from .torch_weights import WeightEdits
 from .torch_words import TorchWords, loss_name
 from .turn_edits import copy_turns, remove_turns
 from .turns import conditional
@@ -36,6 +37,7 @@ class TorchScript:
         self.words = TorchWords(source_map.sources)
         self.values = ValueEdits(source_map, self.words, values)
         self.loop = LoopEdits(source_map)
+        self.weights = WeightEdits(source_map, self.words, self.values)
 
     def value(self, change: Change, edits: Edits) -> None:
         """Raises CannotChange."""
@@ -52,7 +54,7 @@ class TorchScript:
         elif change.key == "activation" and layer_number(change.path) is not None:
             self._activation(change, edits)
         elif change.key.endswith("_initializer"):
-            self._initializer(change, edits)
+            self.weights.change(change, edits)
         else:
             self._widths_known(change)
             self.values.change(change.path, edits)
@@ -215,114 +217,6 @@ class TorchScript:
         written = self.words.name(f"torch.optim.{name}", at, edits)
         edits.add(at.file, at.file.span(call), f"{written}({', '.join(kept)})")
 
-    # -- initial weights
-
-    def _initializer(self, change: Change, edits: Edits) -> None:
-        """A call of torch.nn.init behind the statement that makes the layer."""
-        layer = layer_number(change.path)
-        assert layer is not None
-        made, _ = self._sites(layer)
-        weight = {"kernel_initializer": "weight", "bias_initializer": "bias"}.get(change.key)
-        if weight is None or made.site.name not in ("Linear", "Conv1d", "Conv2d"):
-            raise CannotChange("no function of torch.nn.init draws it", made.call)
-        self._not_drawn_elsewhere(made)
-        target, statement = self._held(layer)
-        if layer in self.values.copied:
-            raise CannotChange("a layer that is copied, too", made.call)
-        program = self.map.program["model"]["config"]["layers"][layer]["config"]
-        units = self.values.wanted.get(f"{LAYERS}/{layer}/config/units", program.get("units"))
-        fan_in = self._inputs(made) if made.site.name == "Linear" else None
-        if weight == "bias":
-            units = (
-                units
-                if units is not None
-                else self.values.wanted.get(f"{LAYERS}/{layer}/config/filters", program.get("filters"))
-            )
-            fan_in = units
-        fans = (int(fan_in), int(units)) if fan_in is not None and units is not None else None
-        text = self.words.initializer(change.new, f"{target}.{weight}", fans, statement, edits)
-        assert isinstance(statement.node, ast.stmt)
-        add_statement(statement.file, statement.node, text, edits)
-
-    def _not_drawn_elsewhere(self, made: Made) -> None:
-        """A script that draws its weights itself would draw over it."""
-        for file in self.map.sources.files.values():
-            for call in self.map.sources.calls_in(file):
-                meaning = self.map.sources.scopes(file).dotted(call.func) or ""
-                if meaning.startswith("torch.nn.init."):
-                    raise CannotChange("the script draws initial weights itself", At(file, call))
-
-    def _inputs(self, made: Made) -> int | None:
-        """in_features of a Linear, as the patched script has it."""
-        for slot in self.map.slots:
-            if slot.made is made and slot.argument == "in_features":
-                new = self.values.wanted.get(slot.path)
-                return int(new if new is not None else words.pointer(self.map.program, slot.path))
-        call = made.call
-        given = argument_of(call.node, "in_features", made.site.parameters) if call else None  # type: ignore[arg-type]
-        if given is None or call is None:
-            return None
-        context = self.map.contexts[self.map.made.index(made)]
-        return self.map.resolver.whole_number(At(call.file, given), 0, context)
-
-    def _held(self, layer: int) -> tuple[str, At]:
-        """How a layer is written once it is made, and the statement behind which it is."""
-        made = layer_forms.made_of(self.map, layer)
-        form = layer_forms.form_of(self.map, layer)
-        alone = LayerEdits(self.map, set(), set()).alone(form)
-        call = made.call
-        assert call is not None
-        if form.bound is not None and form.name is not None and form.expression.node is call.node:
-            if alone:
-                return form.name, form.bound
-            outer = made.calls[1] if len(made.calls) > 1 else None
-            parent = outer.file.parents.get(outer.node) if outer is not None else None
-            once = sum(each.calls[1:2] == [outer] and each.call == call for each in self.map.made) == 1
-            if outer is not None and isinstance(parent, ast.Assign) and form.name.startswith("self.") and once:
-                holder = outer.file.text_of(parent.targets[0])
-                return f"{holder}.{form.name[len('self.') :]}", At(outer.file, parent)
-        statement = form.where.file.parents.get(form.where.node)
-        direct = form.how == "element" and isinstance(form.where.node, ast.Call) and alone
-        if direct and isinstance(statement, ast.Assign):
-            _, which = spans_of(form)
-            which += self._shift(form, layer)
-            return f"{form.where.file.text_of(statement.targets[0])}[{which}]", At(form.where.file, statement)
-        return self._element_of_list(layer, form)
-
-    def _element_of_list(self, layer: int, form: Form) -> tuple[str, At]:
-        """A layer that a loop or a list puts into the one nn.Sequential(*layers) of the script."""
-        found = []
-        for file in self.map.sources.files.values():
-            for call in self.map.sources.calls_in(file):
-                if last_name(call.func) == "Sequential" and any(isinstance(a, ast.Starred) for a in call.args):
-                    found.append(At(file, call))
-        layers = [m for m in self.map.made if m.site.path.startswith(f"{LAYERS}/") and m.site.name != "forward"]
-        run = {m.site.path for m in self.map.made if m.site.name == "forward"}
-        numbers = sorted({number for m in layers if (number := layer_number(m.site.path)) is not None})
-        statement = found[0].file.parents.get(found[0].node) if len(found) == 1 else None
-        unmoved = not self.values.removed and not self.values.copied
-        if not isinstance(statement, ast.Assign) or {m.site.path for m in layers} != run or not unmoved:
-            raise CannotChange("the layer has no name here", form.expression)
-        if len(found[0].node.args) != 1:  # type: ignore[attr-defined]
-            raise CannotChange("the layer has no name here", form.expression)
-        holder = found[0].file.text_of(statement.targets[0])
-        return f"{holder}[{numbers.index(layer)}]", At(found[0].file, statement)
-
-    def _shift(self, form: Form, layer: int) -> int:
-        """By how many places other edits move an element of a Sequential."""
-        moved = 0
-        for other in range(layer):
-            if other in self.values.removed or other in self.values.copied:
-                known = layer_forms.form_of(self.map, other)
-                if known.where.node is form.where.node:
-                    moved += 1 if other in self.values.copied else -1
-            if other in self.values.inserted:
-                moved += layer_forms.form_of(self.map, other).where.node is form.where.node
-            path = f"{LAYERS}/{other}/config/activation"
-            if path in self.values.wanted and not any(slot.path == path for slot in self.map.slots):
-                moved += 1
-        return moved
-
     # -- layers
 
     def copy(self, layer: int, layers: LayerEdits, edits: Edits) -> None:
@@ -344,7 +238,7 @@ class TorchScript:
         if layers.alone(form):
             layers.insert(form, private.within(file, file.span(call)), edits)
         else:
-            copy_turns(self.map, form, layers.copied, edits, private if takes is not None else None)
+            copy_turns(self.map, form, layers.copied, edits, private, takes is None)
 
     def remove(self, layer: int, layers: LayerEdits, edits: Edits) -> None:
         """What follows the layer takes in what the layer took in. Raises CannotChange."""

@@ -43,12 +43,14 @@ def remove_turns(source_map: SourceMap, form: Form, layers: set[int], edits: Edi
 
 
 def copy_turns(
-    source_map: SourceMap, form: Form, layers: set[int], edits: Edits, as_copied: Edits | None = None
+    source_map: SourceMap, form: Form, layers: set[int], edits: Edits, as_copied: Edits, whole: bool = True
 ) -> None:
     """Puts copies behind those of the layers that one call makes which are in `layers`; `as_copied` are edits of the
-    copies' text. Raises CannotChange."""
+    copies' text; `whole`: a further turn of the loop is a copy, too. Raises CannotChange."""
     mine, others = _split(source_map, form, layers)
-    if as_copied is None and _change_iterable(source_map, form, mine, layers, edits, remove=False):
+    call = form.made.call
+    named = isinstance(call.node, ast.Call) and any(k.arg == "name" for k in call.node.keywords) if call else False
+    if whole and not named and _change_iterable(source_map, form, mine, layers, edits, remove=False):
         return
     test = condition(source_map, mine, others, form.level) if others else "True"
     file = form.where.file
@@ -56,7 +58,7 @@ def copy_turns(
     simple = form.how == "added" or (form.how == "applied" and isinstance(file.parents[form.where.node], ast.Assign))
     if test is None or form.bound is not None or not simple:
         raise CannotChange("one call makes several layers here, and nothing tells those that are copied", form.where)
-    text = (as_copied or edits).within(file, file.span(statement))
+    text = as_copied.within(file, file.span(statement))
     if form.how == "applied":
         assert isinstance(statement, ast.Assign) and isinstance(form.where.node, ast.Call)
         target = file.text_of(statement.targets[0])

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from .argument_edits import add_argument
-from .calls import At, Made, default_of, last_name
+from .calls import At, Made, argument_of, default_of, last_name
 from .edits import Edits
 from .literals import is_literal
 from .origin import Step
@@ -73,8 +73,10 @@ def _value(
     node = iterable.node
     if turn is None:
         return None
-    if isinstance(node, ast.Call) and last_name(node.func) == "enumerate" and unpack == (0,) and len(node.args) == 1:
-        return str(turn)
+    if isinstance(node, ast.Call) and last_name(node.func) == "enumerate" and unpack == (0,):
+        start = argument_of(node, "start", ("iterable", "start"))
+        first = source_map.resolver.whole_number(At(iterable.file, start), level, context) if start is not None else 0
+        return str(turn + first) if first is not None else None
     if isinstance(node, ast.Call) and last_name(node.func) == "range" and not unpack:
         numbers = [source_map.resolver.whole_number(At(iterable.file, a), level, context) for a in node.args]
         known = [number for number in numbers if number is not None]
