@@ -372,7 +372,7 @@ std::optional<std::string> disagreement(const Subject& subject, Counts& counts) 
   const auto fused = make_fused_engine(program, rows, key);
   const auto eager = make_eager_engine(program, rows, key);
   const std::span<float> from = fused->weights().all(), to = eager->weights().all();
-  if (from.size() != to.size() || std::memcmp(from.data(), to.data(), from.size_bytes()) != 0) {
+  if (!std::equal(from.begin(), from.end(), to.begin(), to.end())) {
     return "initial weights differ";
   }
   std::vector<std::int64_t> order(static_cast<std::size_t>(subject.rows));
