@@ -17,9 +17,9 @@ namespace {
 
 /// Of all replicas that `train --json` printed.
 Json metrics_of(const Called& called) {
+  const Json out = parse_json(called.out, "out");
   Json values;
-  for (const auto& replica : parse_json(called.out, "out")["replicas"])
-    values.push_back(replica["metric"]);
+  for (const auto& replica : out.at("replicas")) values.push_back(replica.at("metric"));
   return values;
 }
 
