@@ -286,6 +286,12 @@ CHANGES = [
          "+model.add(Dense(config['units'][1], **{**common, 'activation': 'relu'}))"],
     ),
     (
+        "sequential_list",
+        {"/fit/validation_split": 0.2, "/fit/class_weight": {"0": 1, "1": 5}},
+        ["-model.fit(x, y, epochs=150, batch_size=10)",
+         "+model.fit(x, y, epochs=150, batch_size=10, validation_split=0.2, class_weight={0: 1, 1: 5})"],
+    ),
+    (
         "torch_sequential",
         {"/compile/optimizer": {"class_name": "Adam", "config": {"learning_rate": 0.001}}},
         ["-optimizer = optim.SGD(model.parameters(), lr=1e-3, momentum=0.9)",

@@ -134,6 +134,20 @@ def test_command(inside: bool, tmp_path: Path, capfdbinary: pytest.CaptureFixtur
     assert b"train.py has changed since it was captured" in capfdbinary.readouterr().err
 
 
+def test_files_outside_of_the_fault_files_folder(tmp_path: Path) -> None:
+    file = fault(tmp_path)
+    (tmp_path / "faults").mkdir()
+    document = json.loads(file.read_text())
+    for entry in (*document["script"]["files"], *document["script"]["places"]):
+        entry["file"] = str(tmp_path / "train.py")
+    moved = tmp_path / "faults" / "f.json"
+    moved.write_text(json.dumps(document))
+    patch = make_patch(read_script(moved), json.loads((tmp_path / "w.json").read_text()))
+    assert patch.refused == []
+    assert patch.apply(moved.parent) == [tmp_path / "train.py"]
+    assert b"tanh" in (tmp_path / "train.py").read_bytes()
+
+
 def test_command_says_what_it_cannot_change(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     file = fault(tmp_path)
     wanted = json.loads((tmp_path / "w.json").read_text())

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -213,7 +214,18 @@ def read_script(fault: Path) -> Script:
         if hashlib.sha256(data).hexdigest() != digest:
             raise BadFault(f"{name} has changed since it was captured; capture it again")
         files[name] = data
+    _name_frames(sites, fault.parent, files)
     return Script(program, sites, files, framework, arguments)
+
+
+def _name_frames(sites: Sequence[Site], folder: Path, files: Mapping[str, bytes]) -> None:
+    """Gives the files of frames the names that the fault file has for them, absolute ones outside its folder."""
+    names = {os.path.abspath(folder / name): name for name in files}
+    for site in sites:
+        for number, frame in enumerate(site.frames):
+            name = names.get(os.path.abspath(folder / frame.file), frame.file)
+            place = frame.place._replace(file=name) if frame.place is not None else None
+            site.frames[number] = frame._replace(file=name, place=place)
 
 
 __all__ = ["BadFault", "Patch", "Refused", "Script", "UnreadableSource", "make_patch", "read_script"]

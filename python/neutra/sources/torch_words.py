@@ -101,7 +101,9 @@ class TorchWords:
         config = new["config"]
         found: dict[str, str] = {}
         for key, argument in entry["arguments"].items():
-            if config.get(key) is None or math.isclose(config[key], entry["defaults"][key], rel_tol=1e-9, abs_tol=0):
+            value = config.get(key)
+            usual = value is not None and math.isclose(value, entry["defaults"][key], rel_tol=1e-9, abs_tol=0)
+            if value is None or (usual and argument != "lr"):  # older versions want lr of SGD
                 continue
             if argument == "betas":
                 found[argument] = f"({written(config['beta_1'])}, {written(config['beta_2'])})"

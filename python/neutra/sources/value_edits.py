@@ -50,8 +50,12 @@ class ValueEdits:
         object leaves out."""
         found = [slot for slot in self.map.slots if slot.path == path]
         parent, _, key = path.rpartition("/config/")
+        if path.startswith(("/fit/", "/compile/")) and not parent:
+            parent, _, key = path.rpartition("/")
         if not found and parent and "/" not in key:
-            found = [Slot(path, key, made) for made in self.map.made if made.site.path == parent][:1]
+            named = ("fit", "compile") if parent in ("/fit", "/compile") else None
+            of = [m for m in self.map.made if m.site.path == parent and (named is None or m.site.name in named)]
+            found = [Slot(path, key, made) for made in of][:1]
             for slot in found:
                 if slot.made.call is not None:
                     self._of_call.setdefault((id(slot.made.call.node), key), []).append(slot)
