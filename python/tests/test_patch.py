@@ -21,9 +21,11 @@ from neutra.sources.patch import Patch, Script, make_patch
 SCRIPTS = Path(__file__).parent / "scripts" / "patches"
 KERAS = [
     "sequential_list", "add_statements", "constants", "loops", "helpers", "options", "config_dict", "classes",
-    "functional", "subclassed", "comprehension", "settings_module", "notebook",
+    "functional", "subclassed", "comprehension", "settings_module", "notebook", "indexed_dict", "chosen_classes",
 ]  # fmt: skip
-TORCH = ["torch_sequential", "torch_module", "torch_loop_layers", "torch_faults"]
+TORCH = [
+    "torch_sequential", "torch_module", "torch_loop_layers", "torch_faults", "torch_module_list", "torch_make_layers",
+]  # fmt: skip
 KINDS = [
     "activation", "kernel", "bias", "units", "rate", "loss", "lr", "optimizer", "batch", "epochs", "remove", "copy",
 ]  # fmt: skip

@@ -255,14 +255,16 @@ class TorchScript:
         if call is None or not isinstance(call.node, ast.Call):
             return []
         takes = argument_of(call.node, "in_features", form.made.site.parameters)
-        if takes is None or is_literal(takes):
+        gives = argument_of(call.node, "out_features", form.made.site.parameters)
+        if takes is None or (gives is not None and call.file.text_of(takes) == call.file.text_of(gives)):
             return []
-        if not isinstance(takes, ast.Name):
-            raise CannotChange("the widths of the layers that a loop makes aren't clear", call)
         scopes = self.map.sources.scopes(call.file)
         loops = scopes.loops_around(call.node)
-        bound = [b.node for b in scopes.lookup(takes.id, takes)[1] if b.how == "value"]
-        return [At(call.file, node) for node in bound if loops and loops[-1] in call.file.ancestors(node)]
+        bindings = scopes.lookup(takes.id, takes)[1] if isinstance(takes, ast.Name) else []
+        inside = [b for b in bindings if loops and loops[-1] in (b.node, *call.file.ancestors(b.node))]
+        if not inside or any(b.how != "value" for b in inside):
+            raise CannotChange("the widths of the layers that a loop makes aren't clear", call)
+        return [At(call.file, b.node) for b in inside]
 
     def _narrow_behind(self, layer: int, made: Made, layers: LayerEdits, edits: Edits) -> None:
         for slot in self.map.slots:

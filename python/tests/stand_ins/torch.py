@@ -76,6 +76,9 @@ class Module:
     def forward(self, x: Tensor) -> Tensor:
         raise NotImplementedError
 
+    def to(self, device: object) -> Module:
+        return self
+
     def parameters(self) -> list[Parameter]:
         return []
 
@@ -99,8 +102,13 @@ def _leaf(name: str) -> Callable[..., Module]:
 
 
 class Sequential(Module):
-    def __init__(self, *layers: Module):
-        self.layers = layers
+    def __init__(self, *layers: Any):
+        named = [each for each in layers if isinstance(each, dict)]
+        self.layers: list[Module] = [each for one in named for each in one.values()] if named else list(layers)
+
+    def add_module(self, name: str, layer: Module) -> None:
+        self.layers.append(layer)
+        setattr(self, name, layer)
 
     def __getitem__(self, place: int) -> Module:
         return self.layers[place]
@@ -109,6 +117,14 @@ class Sequential(Module):
         for layer in self.layers:
             x = layer(x)
         return x
+
+
+class ModuleList(Module):
+    def __init__(self, layers: Sequence[Module]):
+        self.layers = list(layers)
+
+    def __getitem__(self, place: int) -> Module:
+        return self.layers[place]
 
 
 def _activated(name: str, tensor: Tensor) -> Tensor:
@@ -122,6 +138,7 @@ _FUNCTIONS = {
     if "function" in e
 }
 _LOSSES = {e["module"]: n for n, e in words.table("torch_words.json")["loss"].items()}
+_LOSSES["SmoothL1Loss"] = "huber"
 _LOSS_FUNCTIONS = {e["function"]: n for n, e in words.table("torch_words.json")["loss"].items()}
 
 
@@ -237,8 +254,10 @@ def _epochs() -> int:
     """The turns of `for epoch in range(...)`, with its site."""
     text = _script.read_text()
     tree = ast.parse(text)
-    names = {t.id: ast.literal_eval(n.value) for n in tree.body if isinstance(n, ast.Assign)
-             and isinstance(n.value, ast.Constant) for t in n.targets if isinstance(t, ast.Name)}  # fmt: skip
+    names: dict[str, Any] = {}
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.value, (ast.Constant, ast.Dict)):
+            names.update({t.id: ast.literal_eval(node.value) for t in node.targets if isinstance(t, ast.Name)})
     options = {}
     for call in ast.walk(tree):
         if isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "add_argument":
@@ -286,7 +305,15 @@ def _modules() -> dict[str, ModuleType]:
     functional = _module("torch.nn.functional", **functions, **losses, **dropout)
     leaves = {name: _leaf(name) for name in (*_PARAMETERS, *_ACTIVATIONS)}
     leaves.update({name: _loss_module(name) for name in _LOSSES})
-    nn = _module("torch.nn", Module=Module, Sequential=Sequential, init=init, functional=functional, **leaves)
+    nn = _module(
+        "torch.nn",
+        Module=Module,
+        Sequential=Sequential,
+        ModuleList=ModuleList,
+        init=init,
+        functional=functional,
+        **leaves,
+    )
 
     def optimizer(name: str, entry: Mapping[str, Any]) -> Callable[..., Optimizer]:
         defaults = {entry["arguments"][key]: value for key, value in entry["defaults"].items()}
@@ -297,7 +324,11 @@ def _modules() -> dict[str, ModuleType]:
     data = _module("torch.utils.data", DataLoader=DataLoader, TensorDataset=lambda *tensors: tensors)
     utils = _module("torch.utils", data=data)
     tensors = {name: lambda *args, **kwargs: Tensor() for name in ("rand", "randint", "randn")}
-    torch = _module("torch", nn=nn, optim=optim, utils=utils, manual_seed=lambda seed: None, **tensors, **functions)
+    cuda = _module("torch.cuda", is_available=lambda: False)
+    tensors["device"] = lambda name: name
+    torch = _module(
+        "torch", nn=nn, optim=optim, utils=utils, manual_seed=lambda seed: None, cuda=cuda, **tensors, **functions
+    )
     return {module.__name__: module for module in (torch, nn, init, functional, optim, utils, data)}
 
 
