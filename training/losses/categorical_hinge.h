@@ -12,7 +12,7 @@ struct CategoricalHinge {
   template <typename Tensor>
   static Tensor values(const Tensor& o, const Tensor& y) {
     // amax shares its gradient among ties, as reduce_max does.
-    return clamp_min(amax((1 - y) * o, -1) - (y * o).sum(-1) + 1, 0);
+    return positive_part(amax((1 - y) * o, -1) - (y * o).sum(-1) + 1);
   }
 
   template <typename K>

@@ -37,6 +37,12 @@ Tensor clipped(const Tensor& p) {
   return clamp(p, kEpsilon, 1 - kEpsilon);
 }
 
+/// max(x, 0) with TensorFlow's gradient: 1 at 0, where LibTorch's clamp_min has 1 or, of 2.15, 0.
+template <typename Tensor>
+Tensor positive_part(const Tensor& x) {
+  return where(x >= 0, x, clamp_min(x.detach(), 0));
+}
+
 /// TensorFlow's sign: that of NaN is NaN.
 template <typename Tensor>
 Tensor tensorflow_sign(const Tensor& x) {

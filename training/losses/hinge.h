@@ -43,7 +43,7 @@ struct Hinge {
 
   template <typename Tensor>
   static Tensor values(const Tensor& o, const Tensor& y) {
-    return clamp_min(1 - signed_labels(y) * o, 0).mean(-1);
+    return positive_part(1 - signed_labels(y) * o).mean(-1);
   }
 
   template <typename K>
@@ -67,7 +67,7 @@ struct HingeOfLabels {
 
   template <typename Tensor>
   static Tensor values(const Tensor& o, const Tensor& y) {
-    return clamp_min(1 - y * o, 0).mean(-1);
+    return positive_part(1 - y * o).mean(-1);
   }
 
   template <typename K>

@@ -11,7 +11,7 @@ struct SquaredHinge {
 
   template <typename Tensor>
   static Tensor values(const Tensor& o, const Tensor& y) {
-    return square(clamp_min(1 - signed_labels(y) * o, 0)).mean(-1);
+    return square(positive_part(1 - signed_labels(y) * o)).mean(-1);
   }
 
   template <typename K>
@@ -35,7 +35,7 @@ struct SquaredHingeOfLabels {
 
   template <typename Tensor>
   static Tensor values(const Tensor& o, const Tensor& y) {
-    return square(clamp_min(1 - y * o, 0)).mean(-1);
+    return square(positive_part(1 - y * o)).mean(-1);
   }
 
   template <typename K>
