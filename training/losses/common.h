@@ -31,13 +31,19 @@ constexpr bool kPointwise = requires {
 
 constexpr double kEpsilon = 1e-7;  ///< keras.backend.epsilon()
 
-/// tf.clip_by_value(p, eps, 1 - eps): no gradient outside, nor for NaN.
+/// tf.clip_by_value: gradient 1 in [low, high], where LibTorch's clamp has 1 or, of 2.15, 0 at the
+/// ends; none outside, nor for NaN.
 template <typename Tensor>
-Tensor clipped(const Tensor& p) {
-  return clamp(p, kEpsilon, 1 - kEpsilon);
+Tensor clip_by_value(const Tensor& x, double low, double high) {
+  return where((x >= low).logical_and(x <= high), x, clamp(x.detach(), low, high));
 }
 
-/// max(x, 0) with TensorFlow's gradient: 1 at 0, where LibTorch's clamp_min has 1 or, of 2.15, 0.
+template <typename Tensor>
+Tensor clipped(const Tensor& p) {
+  return clip_by_value(p, kEpsilon, 1 - kEpsilon);
+}
+
+/// max(x, 0) with TensorFlow's gradient, which is 1 at 0.
 template <typename Tensor>
 Tensor positive_part(const Tensor& x) {
   return where(x >= 0, x, clamp_min(x.detach(), 0));

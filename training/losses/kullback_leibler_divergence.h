@@ -12,7 +12,7 @@ struct KullbackLeiblerDivergence {
   template <typename Tensor>
   static Tensor values(const Tensor& o, const Tensor& y) {
     const Tensor t = clamp(y, kEpsilon, 1);
-    return (t * log(t / clamp(o, kEpsilon, 1))).sum(-1);
+    return (t * log(t / clip_by_value(o, kEpsilon, 1))).sum(-1);
   }
 
   template <typename K>
