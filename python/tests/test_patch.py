@@ -204,6 +204,21 @@ def test_keyword_is_added_on_a_line_of_its_own(folder: Path) -> None:
     assert found == ["+    kernel_initializer='ones',"]
 
 
+def test_settings_of_callbacks(folder: Path) -> None:
+    """They change where they are; another callback can be added where there was none."""
+    text = (folder / "sequential_list.py").read_text()
+    text = text.replace("epochs=150", "callbacks=[EarlyStopping(patience=2)], epochs=150")
+    (folder / "early.py").write_text("from keras.callbacks import EarlyStopping\n" + text)
+    found = lines(patch_for(record(folder / "early.py"), {"/fit/callbacks/0/config/patience": 9}))
+    assert found[1] == "+model.fit(x, y, callbacks=[EarlyStopping(patience=9)], epochs=150, batch_size=10)"
+    callbacks = [{"class_name": "EarlyStopping", "config": {"monitor": "loss", "patience": 3}}]
+    found = lines(patch_for(record(folder / "sequential_list.py"), {"/fit/callbacks": callbacks}))
+    assert found[0] == "+from tensorflow.keras.callbacks import EarlyStopping"
+    assert found[2].endswith("callbacks=[EarlyStopping(monitor='loss', patience=3)])")
+    both = patch_for(record(folder / "early.py"), {"/fit/callbacks": []})
+    assert [str(each.place) for each in both.refused] == ["early.py:22"]
+
+
 CHANGES = [
     (
         "sequential_list",

@@ -72,7 +72,9 @@ def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Change | Rem
     after = words.loss(new.get("compile", {}).get("loss"))
     if before != after:
         found.append(Change("/compile/loss", before, after))
-    found += _section("/fit", old.get("fit", {}), new.get("fit", {}), words.table()["fit"], ("loop",))
+    fits = [each.get("fit", {}) for each in (old, new)]
+    found += _section("/fit", fits[0], fits[1], words.table()["fit"], ("loop", "callbacks"))
+    found += _callbacks(fits[0].get("callbacks", []), fits[1].get("callbacks", []))
     loops = [each.get("fit", {}).get("loop", {}) for each in (old, new)]
     found += _section("/fit/loop", loops[0], loops[1], words.table()["loop"])
     for name in ("data", "trained"):
@@ -102,6 +104,17 @@ def _section(
         before, after = old.get(key, defaults.get(key)), new.get(key, defaults.get(key))
         if key not in without and before != after:
             found.append(Change(f"{path}/{key}", before, after))
+    return found
+
+
+def _callbacks(old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]) -> list[Change]:
+    """Settings where both have the same callbacks, else all of them."""
+    path = "/fit/callbacks"
+    if [each.get("class_name") for each in old] != [each.get("class_name") for each in new]:
+        return [Change(path, old, new)]
+    found = []
+    for number, (before, after) in enumerate(zip(old, new)):
+        found += _section(f"{path}/{number}/config", before.get("config", {}), after.get("config", {}), {})
     return found
 
 

@@ -40,6 +40,8 @@ class KerasWords:
             return self._loss(words.loss(new), use, edits, like)
         if key == "optimizer":
             return self._optimizer(words.optimizer(new), use, edits, like)
+        if path == "/fit/callbacks" and isinstance(new, list):
+            return f"[{', '.join(self.value(f'{path}/0', each, use, edits, like) for each in new)}]"
         if isinstance(new, dict) and "class_name" in new:
             module = "callbacks" if "/callbacks" in path else _module_of(key)
             if module is None:

@@ -99,11 +99,20 @@ def _record(model: Model, fitted: Made) -> None:
         config = {key: f"/compile/optimizer/config/{key}" for key in optimizer.config}
         config["lr"] = config["learning_rate"]
         _recorded.sites.append(optimizer.site("/compile/optimizer", config))
+    callbacks = fitted.config["callbacks"] or []
+    for number, callback in enumerate(callbacks):
+        path = f"/fit/callbacks/{number}"
+        config = {key: f"{path}/config/{key}" for key in callback.config}
+        _recorded.sites.append(callback.site(path, config))
     _recorded.sites.append(fitted.site("/fit", {key: f"/fit/{key}" for key in ("batch_size", "epochs")}))
     _recorded.program.update(
         model={"class_name": "Sequential", "config": {"layers": layers}},
         compile={"optimizer": value_of(optimizer), "loss": value_of(compiled.config["loss"])},
-        fit={"batch_size": fitted.config["batch_size"] or 32, "epochs": fitted.config["epochs"]},
+        fit={
+            "batch_size": fitted.config["batch_size"] or 32,
+            "epochs": fitted.config["epochs"],
+            "callbacks": [value_of(each) for each in callbacks],
+        },
     )
 
 
@@ -134,6 +143,9 @@ def _modules() -> dict[str, ModuleType]:
         "optimizers": _module("optimizers", **{name: _class(name, d) for name, d in table["optimizer"].items()}),
         "initializers": _module(
             "initializers", **{name: _class(name, e["defaults"]) for name, e in table["initializer"].items()}
+        ),
+        "callbacks": _module(
+            "callbacks", EarlyStopping=_class("EarlyStopping", {"monitor": "val_loss", "min_delta": 0, "patience": 0})
         ),
         "losses": _module(
             "losses", **{e["aliases"][-1]: _class(e["aliases"][-1], e["defaults"]) for e in table["loss"].values()}
