@@ -153,7 +153,9 @@ def test_command_says_what_it_cannot_change(tmp_path: Path, capfdbinary: pytest.
     wanted = json.loads((tmp_path / "w.json").read_text())
     wanted["fit"]["schedule"] = {"decay_rate": 0.5, "every": "epoch"}
     (tmp_path / "w.json").write_text(json.dumps(wanted))
-    assert main([str(file), str(tmp_path / "w.json")]) == 1
+    before = (tmp_path / "train.py").read_bytes()
+    assert main([str(file), str(tmp_path / "w.json"), "--apply"]) == 1
+    assert (tmp_path / "train.py").read_bytes() == before
     out, err = capfdbinary.readouterr()
     assert b"+++ b/train.py" in out
     assert err.startswith(b"train.py:13: cannot be changed here: /fit/schedule: null -> ")

@@ -23,7 +23,7 @@ def main(arguments: list[str] | None = None) -> int:
         script = read_script(options.fault)
         patch = make_patch(script, _program(options.wanted))
         shown = patch.diff
-        if options.apply:
+        if options.apply and not patch.refused:
             patch.apply(options.fault.parent)
     except (OSError, BadFault, UnreadableSource, ValueError, Unwritten) as error:
         print(f"neutra: {error}", file=sys.stderr)
@@ -31,6 +31,8 @@ def main(arguments: list[str] | None = None) -> int:
     sys.stdout.buffer.write(shown)
     sys.stdout.flush()
     _report(patch)
+    if options.apply and patch.refused:
+        print("neutra: nothing is written, since not all can be changed", file=sys.stderr)
     return 1 if patch.refused else 0
 
 

@@ -91,7 +91,9 @@ class KerasScript:
                 settings.pop(str(key), None)
         for key, value in settings.items():
             kept.append(f"{key}={self.words.value(f'/{key}', value, at, edits)}")
-        name = self.words.name("optimizers", change.new["class_name"], at, edits)
+        legacy = ".legacy." in (self.map.sources.scopes(file).dotted(call.func) or "")
+        module = "optimizers.legacy" if legacy else "optimizers"
+        name = self.words.name(module, change.new["class_name"], at, edits)
         edits.add(file, file.span(call), f"{name}({', '.join(kept)})")
 
     def _kept(
