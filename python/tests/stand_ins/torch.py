@@ -267,9 +267,9 @@ def _epochs() -> int:
         if word.startswith("--"):
             options[word.strip("-")] = int(value) if value.isdigit() else value
     args = type("args", (), options)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.For) and getattr(node.target, "id", "") == "epoch":
-            call = node.iter
+    for loop in ast.walk(tree):
+        if isinstance(loop, ast.For) and getattr(loop.target, "id", "") == "epoch":
+            call = loop.iter
             assert isinstance(call, ast.Call) and call.end_lineno and call.end_col_offset
             place = Place(_script.name, call.lineno, call.col_offset + 1, call.end_lineno, call.end_col_offset + 1)
             several = len(call.args) > 1
@@ -323,7 +323,7 @@ def _modules() -> dict[str, ModuleType]:
     optim = _module("torch.optim", **{e["class"]: optimizer(e["class"], e) for e in table.values()})
     data = _module("torch.utils.data", DataLoader=DataLoader, TensorDataset=lambda *tensors: tensors)
     utils = _module("torch.utils", data=data)
-    tensors = {name: lambda *args, **kwargs: Tensor() for name in ("rand", "randint", "randn")}
+    tensors: dict[str, Any] = dict.fromkeys(("rand", "randint", "randn"), lambda *args, **kwargs: Tensor())
     cuda = _module("torch.cuda", is_available=lambda: False)
     tensors["device"] = lambda name: name
     torch = _module(
