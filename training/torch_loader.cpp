@@ -64,7 +64,12 @@ std::optional<TorchProblem> open_torch() {
   }
   std::string reason;  // names what isn't found: LibTorch, or what it needs
   void* const torch = open_library(file, reason);
-  if (torch != nullptr) return misfit(torch);
+  if (torch != nullptr) {
+    std::optional<TorchProblem> problem = misfit(torch);
+    // Another version that the system happens to have is as good as none.
+    if (problem && !file.has_parent_path()) problem->kind = Kind::kLeftOut;
+    return problem;
+  }
   if (!file.has_parent_path() && reason.starts_with(file.string() + ": cannot open")) {
     return TorchProblem{Kind::kLeftOut,
                         "LibTorch is not installed: the system has no " + file.string(),
