@@ -88,6 +88,7 @@ class Capture:
 
     def __init__(self, script: str, arguments: list[str], options: argparse.Namespace):
         self.script, self.arguments, self.wanted = script, arguments, options
+        self.file = os.path.abspath(script)  # the script may change the folder
         stem = os.path.splitext(os.path.basename(script))[0]
         self.output = os.path.abspath(options.output or f"{stem}.json")
         self.written: fault_file.Written | None = None
@@ -106,7 +107,7 @@ class Capture:
         self.problems = list(session.refusals)
         if session.recordings:
             try:
-                self.written = fault_file.write(session.recordings[0], self.output, self.script, self.arguments)
+                self.written = fault_file.write(session.recordings[0], self.output, self.file, self.arguments)
             except NotCaptured as error:
                 self.problems.append(error)
         self._report(outcome)

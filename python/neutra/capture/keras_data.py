@@ -68,12 +68,17 @@ class FitRows:
         """steps_per_epoch beside arrays: all rows, or no program."""
         steps = self._steps("steps_per_epoch")
         batch = self._arguments.get("batch_size") or 32
-        needed = math.ceil(len(self._arrays["x"]) / batch)
+        needed = math.ceil(self._trained(len(self._arrays["x"])) / batch)
         if steps is not None and steps != needed:
             raise NotCaptured(
                 f"found steps_per_epoch = {steps} for arrays with {needed} batches; allowed: {needed}, or none",
                 self._frame,
             )
+
+    def _trained(self, rows: int) -> int:
+        """How many rows validation_split leaves."""
+        split = float(self._arguments.get("validation_split") or 0)
+        return math.floor(rows * (1 - split)) if self.validation_data is None else rows
 
     def _take_validation(self, run: bool) -> None:
         value = self.validation_data
@@ -127,7 +132,7 @@ class FitRows:
             found.data["validation"] = "test"
         elif split:
             # The metric is that of the rows that Keras holds back; fit.validation_split takes them off again.
-            begin = math.floor(len(found.arrays["x"]) * (1 - split))
+            begin = self._trained(len(found.arrays["x"]))
             found.fit["validation_split"] = split
             found.arrays["x_test"], found.arrays["y_test"] = found.arrays["x"][begin:], found.arrays["y"][begin:]
             found.notes.append(f"{self._frame}: the metric is taken on the rows that validation_split holds back")

@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from . import rows
 from .calls import Call, CallLog, bind
@@ -15,7 +16,7 @@ from .frames import first, stack, user_frames
 from .keras_data import FitData, FitRows
 from .keras_import import import_model
 from .keras_program import Training, read_training
-from .keras_sites import SiteMaker
+from .keras_sites import SiteMaker, flat_layers
 from .recording import Frame, NotCaptured, Recording, Session
 from .streams import kind_of
 
@@ -109,8 +110,8 @@ class KerasRecorder:
         self._session = session
         self._log = log
         self._keras = keras
-        self._compiled: dict[int, Call] = {}
-        self._loaded: dict[int, Frame | None] = {}
+        self._compiled: WeakKeyDictionary[Any, Call] = WeakKeyDictionary()
+        self._loaded: WeakKeyDictionary[Any, Frame | None] = WeakKeyDictionary()
         self._fitting: Any = None  # the model in a captured fit that goes on
         self._recorded: tuple[Any, Finisher] | None = None
 
@@ -120,7 +121,7 @@ class KerasRecorder:
         def compile(model: Any, *args: Any, **kwargs: Any) -> Any:
             frames, through = stack()
             if frames:
-                self._compiled[id(model)] = Call("compile", frames, *bind(plain, args, kwargs), through)
+                self._compiled[model] = Call("compile", frames, *bind(plain, args, kwargs), through)
             return plain(model, *args, **kwargs)
 
         return compile
@@ -129,7 +130,7 @@ class KerasRecorder:
         """For Model.load_weights and set_weights."""
 
         def load(model: Any, *args: Any, **kwargs: Any) -> Any:
-            self._loaded.setdefault(id(model), first(user_frames()))
+            self._loaded.setdefault(model, first(user_frames()))
             return plain(model, *args, **kwargs)
 
         return load
@@ -204,7 +205,7 @@ class KerasRecorder:
             filled = None if options.run else data.finish()
             training = read_training(
                 model,
-                self._compiled.get(id(model)),
+                self._compiled.get(model),
                 call,
                 self._log,
                 self._steps(call, filled),
@@ -218,14 +219,13 @@ class KerasRecorder:
         if problems:
             self._session.refused(*problems)
             return None, None
-        if id(model) in self._loaded:
-            place = self._loaded[id(model)]
-            training.notes.append(f"{place}: the weights are set before the training: the program draws its own")
+        for place in self._given_weights(model):
+            training.notes.append(f"{place}: the weights are given before the training: the program draws its own")
         recording = Recording(framework_of(self._keras), {})
         weights = weights_of(model, filled) if options.weights else None
         if options.weights and weights is None:
             training.notes.append(f"{call.frame}: no initial weights are kept: there are none before the first step")
-        finish = Finisher(recording, training, model, call, self._compiled.get(id(model)), self._log, weights)
+        finish = Finisher(recording, training, model, call, self._compiled.get(model), self._log, weights)
         if filled is not None:
             try:
                 finish(filled)
@@ -236,7 +236,7 @@ class KerasRecorder:
                 self._session.refused(failed(error, call.frame))
                 return None, None
         else:
-            self._session.at_end(lambda: finish(data.finish()))
+            self._session.at_end(lambda: finish.late(data))
         self._recorded = model, finish
         self._session.captured(recording)
         replaced = {"x": data.x, "validation_data": data.validation_data}
@@ -244,6 +244,15 @@ class KerasRecorder:
             return recording, None
         given = {name: call.arguments[name] for name in call.given}
         return recording, {**given, **{name: value for name, value in replaced.items() if name in given}}
+
+    def _given_weights(self, model: Any) -> list[Frame | None]:
+        """Where the script gave weights to a model: with set_weights, in a file, or as an argument of a layer."""
+        places = [self._loaded[model]] if model in self._loaded else []
+        for layer in flat_layers(model):
+            call = self._log.of(layer)
+            if call and ("load_model" in call.through or call.arguments.get("weights") is not None):
+                places.append(call.frame)
+        return list(dict.fromkeys(places))
 
     def _steps(self, call: Call, filled: FitData | None) -> int | None:
         """The batches of an epoch, where they are known."""
@@ -258,8 +267,6 @@ class KerasRecorder:
 def weights_of(model: Any, data: FitData | None) -> list[tuple[str, list[Any]]] | None:
     """The arrays of each layer that has some, by its name. A model that has no weights yet is built where the data are
     at hand: the script does not go on then. None where they are not."""
-    from .keras_sites import flat_layers
-
     if not getattr(model, "built", False):
         if data is None:
             return None
@@ -306,6 +313,15 @@ class Finisher:
         recording.weights = _by_layer(self._weights, objects)
         recording.final_weights = _by_layer(self.trained, objects)
 
+    def late(self, data: FitRows) -> None:
+        """The same at the end of the script, with rows that are read only now."""
+        try:
+            self(data.finish())
+        except NotCaptured:
+            raise
+        except Exception as error:
+            raise failed(error, self._fit.frame) from error
+
     def test_on(self, x: Any, y: Any, max_data: int) -> None:
         """Rows that the script evaluates the trained model on: they give the metric, where fit had none beside those
         that it trains on."""
@@ -333,8 +349,6 @@ class Finisher:
 
     def _lines(self) -> dict[str, Frame]:
         """The user's lines by what the import's messages begin with."""
-        from .keras_sites import flat_layers
-
         found: dict[str, Frame] = {}
         for layer in flat_layers(self._model):
             call = self._log.of(layer)

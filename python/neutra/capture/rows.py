@@ -56,7 +56,8 @@ def to_array(value: Any, what: str, frame: Frame | None) -> Any:
     except Exception as error:  # ragged lists, ragged and symbolic tensors, each library with an error of its own
         raise NotCaptured(f"found {what} that is no array ({error}); allowed: numbers in equal rows", frame) from None
     if array.dtype.kind not in "biuf":
-        found = "texts" if array.dtype.kind in "USO" else f"values of type {array.dtype}"
+        texts = array.dtype.kind in "US" or (array.size and isinstance(array.flat[0], str))
+        found = "texts" if texts else f"values of type {array.dtype}"
         raise NotCaptured(f"found {found} in {what}; allowed: numbers", frame)
     if array.dtype.kind == "f" and array.dtype.itemsize not in (2, 4, 8):
         array = array.astype("float64")
