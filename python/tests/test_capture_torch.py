@@ -204,9 +204,9 @@ def closure():
     loss.backward()
     return loss
 for epoch in range(3):
-    optimizer.step(closure)
+    optimizer.step(closure)  # HERE
 """,
-        "closure",
+        "found an optimiser that calls a closure",
     ),
     "by_hand": (
         """

@@ -470,9 +470,19 @@ def test_epochs_of_loops(tmp_path: Path, text: str, steps: int, epochs: int | No
     assert count_epochs(run(tmp_path, text), steps, []).count == epochs
 
 
+def test_a_loop_over_parts_of_an_epoch(tmp_path: Path) -> None:
+    text = "for epoch in range(5):\n    for phase in ['a', 'b']:\n        for batch in (1, 2):\n            seen()\n"
+    loops = run(tmp_path, text)
+    later = run(tmp_path, text.replace("range(5)", "range(1, 6)"))
+    assert count_epochs(loops, 2, [], later).count == 5
+    assert count_epochs(loops, 2, []).count == 10
+
+
 def test_a_loop_that_makes_a_model_each_time_is_outside(tmp_path: Path) -> None:
     text = "for rate in (1, 2, 3):\n    optimizer = rate\n    for epoch in range(9):\n        seen()\n"
     loops = run(tmp_path, text)
     made = [Frame(str(tmp_path / "train.py"), 2, "<module>")]
     assert count_epochs(loops, 1, made).count == 9
     assert count_epochs(loops, 1, []).count == 27
+    text = "for rate in (1, 2): optimizer = rate; [seen() for _ in (1,)]\n"
+    assert count_epochs(run(tmp_path, text), 1, [made[0]._replace(line=1)]).count == 1

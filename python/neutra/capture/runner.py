@@ -19,6 +19,8 @@ from .frames import is_users
 from .hooks import Hook, ImportHooks
 from .recording import EndOfCapture, Frame, NotCaptured, Session, shown_file
 
+_OWN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
+
 #: A recorder: installs itself for a session on a module that was just imported.
 Recorder = Callable[[Session, CallLog, ModuleType], None]
 
@@ -163,8 +165,15 @@ def _left(leaving: SystemExit) -> Outcome:
 
 
 def _users_part(trace: TracebackType | None, path: str) -> TracebackType | None:
-    """A traceback from the script on: without the lines of this package."""
+    """A traceback from the script on: without the lines of this package, in front of it and between."""
     here = trace
     while here is not None and here.tb_frame.f_code.co_filename != path:
         here = here.tb_next
-    return here or trace
+    kept = []
+    while here is not None:
+        if not here.tb_frame.f_code.co_filename.startswith(_OWN):
+            kept.append(here)
+        here = here.tb_next
+    for one, following in zip(kept, [*kept[1:], None]):
+        one.tb_next = following
+    return kept[0] if kept else trace

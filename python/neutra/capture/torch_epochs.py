@@ -6,6 +6,8 @@ from __future__ import annotations
 import ast
 import functools
 import linecache
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any
@@ -29,7 +31,9 @@ _FUNCTIONS: dict[str, Any] = {
 @dataclass
 class Loop:
     """A loop of the user around the step: its lines, how many times it goes round (None: not known), the call of range
-    that says so, and the place of the call; `frame` tells calls of one function apart."""
+    that says so, and the place of the call; `frame` tells calls of one function apart,
+    `breaks` says that it may end before; `body` is the
+    first line of its body, `value` that of its variable now."""
 
     file: str
     first: int
@@ -41,6 +45,9 @@ class Loop:
     ranged: bool = False
     arguments: int = 0
     frame: int = 0
+    breaks: bool = False
+    body: int = 0
+    value: Any = None
 
 
 @functools.lru_cache(maxsize=64)
@@ -100,6 +107,7 @@ def _function_of(tree: ast.Module, wanted: ast.AST) -> ast.AST | None:
 
 def _loop(node: ast.For | ast.While, frame: FrameType) -> Loop:
     file = frame.f_code.co_filename
+    file = file if file.startswith("<") else os.path.abspath(file)
     last = node.end_lineno or node.lineno
     if isinstance(node, ast.While):
         return Loop(file, node.lineno, last, None, "while", f"while {ast.unparse(node.test)}", frame=id(frame))
@@ -112,6 +120,11 @@ def _loop(node: ast.For | ast.While, frame: FrameType) -> Loop:
         f"for {ast.unparse(node.target)} in {ast.unparse(node.iter)}",
         frame=id(frame),
     )
+    loop.body = node.body[0].lineno
+    if isinstance(node.target, ast.Name):
+        value = frame.f_locals.get(node.target.id)
+        loop.value = value if isinstance(value, (int, float, str)) else id(value)
+    loop.breaks = any(_breaks(statement) for statement in node.body)
     values = _iterated(node.iter)
     try:
         loop.times = len(_value(values, frame))
@@ -122,6 +135,13 @@ def _loop(node: ast.For | ast.While, frame: FrameType) -> Loop:
         end = (values.end_lineno or values.lineno, (values.end_col_offset or 0) + 1)
         loop.place = Place(file, values.lineno, values.col_offset + 1, *end)
     return loop
+
+
+def _breaks(node: ast.AST) -> bool:
+    """Is there a break of the loop in which a statement stands?"""
+    if isinstance(node, (ast.For, ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return any(isinstance(each, ast.Break) for each in getattr(node, "orelse", []))
+    return isinstance(node, ast.Break) or any(_breaks(child) for child in ast.iter_child_nodes(node))
 
 
 def _iterated(node: ast.expr) -> ast.expr:
@@ -191,12 +211,13 @@ class Epochs:
     loop: Loop | None
 
 
-def count_epochs(loops: list[Loop], steps: int, made: list[Frame]) -> Epochs:
+def count_epochs(loops: list[Loop], steps: int, made: list[Frame], later: Sequence[Loop] = ()) -> Epochs:
     """Epochs of `steps` steps each, by the loops around a step. `made` are the frames in which the optimiser was made:
-    a loop around that starts a training of its own each time, and so do those outside of it."""
+    a loop around that starts a training of its own each time, and so do those outside of it. `later` are the loops in
+    the second epoch: a loop in that one that goes on, whose variable is what it was, counts parts of an epoch."""
     inside: list[Loop] = []
     for loop in loops:
-        if any(frame.file == loop.file and loop.first < frame.line <= loop.last for frame in made):
+        if any(frame.file == loop.file and max(loop.body, loop.first) <= frame.line <= loop.last for frame in made):
             break
         inside.append(loop)
     if not inside:
@@ -207,6 +228,7 @@ def count_epochs(loops: list[Loop], steps: int, made: list[Frame]) -> Epochs:
         inside = inside[1:]
     elif len(inside) > 1 and inside[0].times == 1:
         inside = inside[1:]
+    inside = _going_on(inside, later)
     count, by = 1, None
     for loop in inside:
         if loop.times is None:
@@ -214,6 +236,16 @@ def count_epochs(loops: list[Loop], steps: int, made: list[Frame]) -> Epochs:
         count *= loop.times
         by = loop if by is None or loop.times > 1 else by
     return Epochs(count, by)
+
+
+def _going_on(loops: list[Loop], later: Sequence[Loop]) -> list[Loop]:
+    """The loops from the innermost on that went on between the first and the second epoch; all if none is known to."""
+    values = {(loop.file, loop.first): loop.value for loop in later}
+    for number, loop in enumerate(loops):
+        key = (loop.file, loop.first)
+        if key in values and values[key] != loop.value:
+            return loops[number:]
+    return loops
 
 
 def epochs_site(loop: Loop | None) -> Site | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .recording import NotCaptured, Recording, Site
+from .recording import NotCaptured, Recording, Site, shown_file
 from .torch_data import Rows
 from .torch_epochs import count_epochs, epochs_site
 from .torch_layers import Layers
@@ -34,7 +34,8 @@ def recording_of(recorder: TorchRecorder, ended: bool) -> Recording:
     assert state is not None
     recorder.evaluations.close()
     layers, loss = state.layers()
-    found = found_loop(recorder.steps, recorder.calls, ended)
+    steps = [step for step in recorder.steps if step.epoch <= 2]  # later ones show nothing new
+    found = found_loop(steps, recorder.calls, ended or len(steps) < len(recorder.steps))
     _by_hand(recorder, found)
     optimizer = _optimizer(recorder, state)
     _clipping(recorder, optimizer)
@@ -146,7 +147,7 @@ def _clipping(recorder: TorchRecorder, optimizer: ProgramOptimizer) -> None:
 
 def _epochs(recorder: TorchRecorder, ended: bool) -> tuple[int, Any]:
     made = recorder.log.of(recorder.optimizer)
-    counted = count_epochs(recorder.loops, recorder.epochs.steps, made.frames if made else [])
+    counted = count_epochs(recorder.loops, recorder.epochs.steps, made.frames if made else [], recorder.later_loops)
     if ended:
         seen = recorder.epochs.number + 1
         if counted.count not in (None, seen):
@@ -154,10 +155,15 @@ def _epochs(recorder: TorchRecorder, ended: bool) -> tuple[int, Any]:
         return seen, counted.loop
     if counted.count is None:
         loop = counted.loop
-        place = f"{loop.file}:{loop.first}" if loop else ""
+        place = f"{shown_file(loop.file)}:{loop.first}" if loop else ""
         raise NotCaptured(
             f"{place}: found {loop.text if loop else 'a loop'}, which can't be counted before its end; allowed: "
             "a loop over range(...), or --run"
+        )
+    if counted.loop and counted.loop.breaks:
+        place = f"{shown_file(counted.loop.file)}:{counted.loop.first}"
+        recorder.notes.append(
+            f"{place}: the loop may end before its {counted.count} epochs (break); the program has them all"
         )
     return max(1, counted.count), counted.loop
 
@@ -219,8 +225,14 @@ def _test(recorder: TorchRecorder, found: FoundLoop, layers: Layers) -> tuple[An
     acts = any(layer["class_name"] in moody for layer in layers.layers)
     if acts and modes and any(modes.values()):
         found.eval_mode = False
+    place = recorder.calls.backward
     if acts and not modes:
-        recorder.notes.append("no evaluation was seen before the end of capture: eval() is taken to be called")
+        recorder.notes.append(f"{place}: no evaluation was seen: eval() is taken to be called before it")
+    if test is None and not recorder.evaluations.sets and not recorder.session.options.run:
+        recorder.notes.append(
+            f"{place}: no evaluation was seen before the end of capture: the metric is taken on the "
+            "training rows; --run sees what comes behind the training"
+        )
     for name in recorder.evaluations.sets:
         if (test is None or name != test[0]) and recorder.evaluations.sets[name].seen != recorder.epochs.rows.seen:
             recorder.notes.append(

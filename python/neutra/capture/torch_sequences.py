@@ -91,6 +91,8 @@ def _recurrent_weights(
 def _getitem(to: Layers, op: Op) -> None:
     """The last step of a recurrent layer's outputs: out[:, -1], out[:, -1, :]."""
     index = op.settings.get("index")
+    if op.in_shape[-1] == 1 and op.out_shape == op.in_shape[:-1]:
+        return  # a column that becomes a vector
     parts = list(index) if isinstance(index, tuple) else [index]
     while parts and parts[-1] == slice(None):
         parts.pop()

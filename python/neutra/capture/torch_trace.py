@@ -68,7 +68,7 @@ READERS = frozenset(("__bool__", "item", "__float__", "__int__", "__index__", "t
 _CONTAINERS = frozenset(("Sequential", "ModuleList", "ModuleDict", "DataParallel", "DistributedDataParallel"))
 
 
-@dataclass
+@dataclass(eq=False)
 class Call:
     """One call: `name` of the function ("relu") or of the class of a layer ("Linear"), `module` if it is a layer of
     torch.nn. `root` is the number of the outermost call of a module around it, 0 outside; `grad` says whether
@@ -84,9 +84,10 @@ class Call:
     frames: list[Frame] = field(default_factory=list)
     inputs: list[Any] = field(default_factory=list)
     training: bool | None = None
+    serial: int = 0
 
 
-@dataclass
+@dataclass(eq=False)
 class Root:
     """One call of an outermost module that has parameters: number, module, what it was given and gave."""
 
@@ -98,7 +99,7 @@ class Root:
     grad: bool
     batch: Any
     place: Frame | None
-    position: int
+    serial: int
 
 
 def function_name(function: Any) -> str:
@@ -148,6 +149,7 @@ class Tracer:
         self.process = os.getpid()
         self.thread = threading.get_ident()
         self.depth = 0
+        self.count = 0
         self.roots = 0
         self._mode: Any = None
         self._module_call: Any = None
@@ -194,6 +196,8 @@ class Tracer:
         call = Call(name, module, args, kwargs, outputs, root, grad, frames)
         call.inputs = list(tensors_in((args, kwargs), tensor))
         call.training = None if module is None else bool(module.training)
+        self.count += 1
+        call.serial = self.count
         self.calls.append(call)
         if len(self.calls) > 2 * KEPT_CALLS:
             del self.calls[:KEPT_CALLS]
@@ -211,7 +215,7 @@ class Tracer:
             if is_model:
                 tracer.roots += 1
                 tracer.listener.before_root(module, args)
-            position = len(tracer.calls)
+            serial = tracer.count
             tracer.depth += 1
             tracer.muted += bool(name)
             try:
@@ -222,7 +226,7 @@ class Tracer:
             if name:
                 tracer.called(name, module, args, kwargs, result, is_model or not outermost)
             if is_model:
-                tracer.listener.after_root(module, args, result, position)
+                tracer.listener.after_root(module, args, result, serial)
             return result
 
         return call
