@@ -57,6 +57,14 @@ class Edits:
                 raise Overlap(f"line {file.line_of(span.start)} of {file.name} would be changed in two ways")
         self._edits.append(edit)
 
+    def wrap(self, file: SourceFile, span: Span, before: str, after: str) -> None:
+        """Puts texts around an expression. Raises Overlap where something is put there already: which is inside?"""
+        for known in self._edits:
+            if known.file == file.name and known.span in ((span.start, span.start), (span.end, span.end)):
+                raise Overlap(f"line {file.line_of(span.start)} of {file.name} would be changed in two ways")
+        self.add(file, Span(span.start, span.start), before)
+        self.add(file, Span(span.end, span.end), after)
+
     def covered(self, file: SourceFile, span: Span) -> bool:
         """Is this span within one that is replaced?"""
         return any(e.file == file.name and e.span.start <= span.start and span.end <= e.span.end for e in self._edits)

@@ -192,9 +192,7 @@ class LayerEdits:
             target = file.text_of(statement.targets[0])
             add_statement(file, statement, f"{target} = {name}({target})", edits)
             return
-        span = file.span(call)
-        edits.add(file, Span(span.start, span.start), f"{name}(")
-        edits.add(file, Span(span.end, span.end), ")")
+        edits.wrap(file, file.span(call), f"{name}(", ")")
 
     @staticmethod
     def _free(name: str, file: SourceFile) -> str:

@@ -150,7 +150,10 @@ class _Maker:
             if added.copy_of is not None:
                 self.script.copy(added.copy_of, self.layers, edits)
             else:
+                before = len(edits)
                 self.script.layer(added, self.layers, edits, instead)
+                if added.place > 0 and len(edits) == before:
+                    raise CannotChange("two equal layers in one place")
 
         return edit
 

@@ -118,12 +118,18 @@ class TorchScript:
         self._alone(slot)
         file, node = call.file, call.node
         if not node.args and isinstance(node.func, ast.Attribute):
-            argument = file.text_of(node.func.value)
+            self._around(call, file.span(node.func.value), new, edits)
         elif node.args:
-            argument = file.text_of(node.args[0])
+            self._around(call, parts(file, node)[0][1], new, edits)
         else:
             raise CannotChange("what the activation is applied to isn't clear", call)
-        edits.add(file, file.span(node), self.words.activation_call(new, argument, call, edits))
+
+    def _around(self, call: At, argument: Span, new: str, edits: Edits) -> None:
+        """Applies another activation to the argument of a call; the argument itself stays."""
+        before, after = self.words.activation_call(new, "\0", call, edits).split("\0")
+        whole = call.file.span(call.node)  # type: ignore[arg-type]
+        edits.add(call.file, Span(whole.start, argument.start), before)
+        edits.add(call.file, Span(argument.end, whole.end), after)
 
     def _alone(self, slot: Slot) -> None:
         """Raises CannotChange where the call makes other layers, too, that stay."""
@@ -155,8 +161,7 @@ class TorchScript:
         same = [m for m in self.map.made if m.site.name == "forward" and at and m.call and m.call.node is at.node]
         if at is None or not isinstance(at.node, ast.Call) or len(same) != 1 or len(at.node.args) != 1:
             raise CannotChange("the same layer is used in several places", call)
-        argument = at.file.text_of(at.node.args[0])
-        edits.add(at.file, at.file.span(at.node), self.words.activation_call(new, argument, at, edits))
+        self._around(at, parts(at.file, at.node)[0][1], new, edits)
 
     def _activate(self, layer: int, made: Made, runs: Made | None, new: str, edits: Edits) -> None:
         """A layer without an activation gets one behind it."""
@@ -331,6 +336,4 @@ class TorchScript:
             first = function.args.args[0].arg if function is not None and function.args.args else "self"
             text = f"{name}(\0, {self.words.value('/rate', config['rate'], at, edits)}, {first}.training)"
         before, after = text.split("\0")
-        span = at.file.span(at.node)  # type: ignore[arg-type]
-        edits.add(at.file, Span(span.start, span.start), before)
-        edits.add(at.file, Span(span.end, span.end), after)
+        edits.wrap(at.file, at.file.span(at.node), before, after)  # type: ignore[arg-type]

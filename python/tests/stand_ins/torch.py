@@ -52,8 +52,8 @@ class Tensor:
 class Entry:
     """A layer that ran: of a module, or a function."""
 
-    def __init__(self, name: str, module: Module | None, ran: list[Frame]):
-        self.name, self.module, self.ran = name, module, ran
+    def __init__(self, name: str, module: Module | None, ran: list[Frame], rate: float = 0):
+        self.name, self.module, self.ran, self.rate = name, module, ran, rate
 
 
 _loop: dict[str, Any] = {}
@@ -200,6 +200,8 @@ def _layer(number: int, entry: Entry) -> tuple[dict[str, Any], dict[str, str]]:
         return {"class_name": "Dense", "config": config}, {"out_features": f"{path}/units"}
     if made is not None and made.name == "Dropout":
         return {"class_name": "Dropout", "config": {"rate": made.config["p"]}}, {"p": f"{path}/rate"}
+    if entry.name == "dropout":
+        return {"class_name": "Dropout", "config": {"rate": entry.rate}}, {"p": f"{path}/rate"}
     word = _ACTIVATIONS[made.name] if made is not None else _FUNCTIONS[entry.name]
     return {"class_name": "Activation", "config": {"activation": word}}, {"": f"{path}/activation"}
 
@@ -287,6 +289,10 @@ def _module(name: str, **content: Any) -> ModuleType:
     return module
 
 
+def _dropout(tensor: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
+    return Tensor([*tensor.trace, Entry("dropout", None, frames(), p)])
+
+
 def _draw(name: str) -> Callable[..., None]:
     def function(parameter: Parameter, *args: Any, **kwargs: Any) -> None:
         parameter.drawn = {"class_name": _DRAWN[name], "config": {}}
@@ -300,9 +306,8 @@ def _modules() -> dict[str, ModuleType]:
 
     functions = {name: activation(name) for name in _FUNCTIONS}
     init = _module("torch.nn.init", **{name: _draw(name) for name in _DRAWN})
-    dropout = {"dropout": lambda tensor, *args, **kwargs: tensor}
     losses = {name: _loss_function(name) for name in _LOSS_FUNCTIONS}
-    functional = _module("torch.nn.functional", **functions, **losses, **dropout)
+    functional = _module("torch.nn.functional", **functions, **losses, dropout=_dropout)
     leaves = {name: _leaf(name) for name in (*_PARAMETERS, *_ACTIVATIONS)}
     leaves.update({name: _loss_module(name) for name in _LOSSES})
     nn = _module(
