@@ -221,6 +221,12 @@ def test_settings_of_callbacks(folder: Path) -> None:
 
 CHANGES = [
     (
+        "settings_module",
+        {"/compile/optimizer/config/learning_rate": 0.5},
+        ["+from tensorflow.keras.optimizers import Adam", "-OPTIMIZER = 'adam'",
+         "+OPTIMIZER = Adam(learning_rate=0.5)"],
+    ),
+    (
         "sequential_list",
         {"/compile/optimizer": {"class_name": "Adam", "config": {"learning_rate": 0.1}}},
         ["-from tensorflow.keras.optimizers import SGD", "+from tensorflow.keras.optimizers import SGD, Adam",

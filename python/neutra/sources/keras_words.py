@@ -112,7 +112,10 @@ class KerasWords:
         """How a class of Keras is written at a place."""
         names = Names(use.file, self.sources.scopes(use.file))
         around = use.node.func if isinstance(use.node, ast.Call) else use.node
-        return names.expression(use.node, f"{names.root(around)}.{module}", name, edits)
+        root = names.root(around)
+        for file in self.sources.files.values():  # a module of settings imports no Keras of its own
+            root = root or Names(file, self.sources.scopes(file)).root(file.tree)
+        return names.expression(use.node, f"{root or 'keras'}.{module}", name, edits)
 
 
 def _short(name: str) -> str | None:

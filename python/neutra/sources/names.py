@@ -47,8 +47,9 @@ class Names:
             self._add_import(f"from {module} import {name}", module, use, edits)
         return name
 
-    def root(self, use: ast.AST) -> str:
-        """Which Keras the file imports: that of the expression at `use`, else the first that is imported."""
+    def root(self, use: ast.AST) -> str | None:
+        """Which Keras the file imports: that of the expression at `use`, else the first that is imported; None where it
+        imports none."""
         if isinstance(use, ast.expr):
             dotted = self.scopes.dotted(use)
             for root in KERAS:
@@ -58,7 +59,7 @@ class Names:
             for root in KERAS:
                 if meaning == root or meaning.startswith(root + "."):
                     return root
-        return "tensorflow.keras" if any(m.split(".")[0] == "tensorflow" for _, m in self._every()) else "keras"
+        return "tensorflow.keras" if any(m.split(".")[0] == "tensorflow" for _, m in self._every()) else None
 
     def _every(self) -> Iterator[tuple[str, str]]:
         """The names that the file imports at its top, with what they mean."""
