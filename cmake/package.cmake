@@ -55,6 +55,6 @@ package calls the command and reads its files: tables are pandas frames,
 networks are networkx graphs, and a fault-localisation tool is a function.")
 
 install(DIRECTORY python/neutra DESTINATION lib/python3/dist-packages COMPONENT python EXCLUDE_FROM_ALL
-        PATTERN __pycache__ EXCLUDE)
+        FILES_MATCHING PATTERN "*.py" PATTERN py.typed PATTERN __pycache__ EXCLUDE PATTERN ".*" EXCLUDE)
 
 include(CPack)
