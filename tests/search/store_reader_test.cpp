@@ -58,7 +58,7 @@ TEST(StoreReader, ForeignDamagedAndNewerFilesAreRefused) {
     }
     std::filesystem::remove(file);
   }
-  message_of([&] { run(c, {}, trainer, folder / "no/such/folder.h5"); }, Exit::kFailed);
+  message_of([&] { run(c, {}, trainer, folder / "no/such/folder.h5"); }, Exit::kBadInput);
   message_of([&] { read_store(folder / "none.h5"); }, Exit::kBadInput);
 
   run(c, {}, trainer, folder / "s.h5");
