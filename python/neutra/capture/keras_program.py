@@ -92,6 +92,40 @@ def _model(model: Any, found: Training, frame: Frame | None) -> None:
     kinds = [each.__name__ for each in type(model).__mro__]
     found.model["class_name"] = "Sequential" if "Sequential" in kinds else "Functional"
     found.model["module"] = "keras"
+    _adapted(found.model, {layer.name: layer for layer in flat_layers(model)})
+
+
+def _adapted(part: Any, layers: dict[str, Any]) -> None:
+    """What adapt() found becomes the arguments of a Normalization: a model's JSON does not hold it."""
+    if isinstance(part, list):
+        for each in part:
+            _adapted(each, layers)
+    elif isinstance(part, dict):
+        config = part.get("config")
+        if part.get("class_name") == "Normalization" and isinstance(config, dict) and config.get("mean") is None:
+            layer = layers.get(config.get("name", ""))
+            for name in ("mean", "variance"):
+                numbers = getattr(layer, f"adapt_{name}", None)
+                if numbers is not None:
+                    flat = numbers.numpy().ravel().tolist()
+                    config[name] = flat if len(flat) > 1 else flat[0]
+        for each in part.values():
+            _adapted(each, layers)
+
+
+def flat_layers(model: Any) -> list[Any]:
+    """The layers of a model in their order, an InputLayer too, those of models in it in their place."""
+    kept = getattr(model, "_self_tracked_trackables", None) or getattr(model, "_layers", None) or []
+    layers = [layer for layer in kept if hasattr(layer, "get_config")] or list(model.layers)
+    listed = {id(layer) for layer in layers}
+    layers += [layer for layer in model.layers if id(layer) not in listed]
+    found: list[Any] = []
+    for layer in layers:
+        if hasattr(layer, "layers") and hasattr(layer, "to_json"):
+            found += flat_layers(layer)
+        else:
+            found.append(layer)
+    return found
 
 
 def stored_arguments(model: Any) -> dict[str, Any]:

@@ -15,8 +15,8 @@ from .calls import Call, CallLog, bind
 from .frames import first, stack, user_frames
 from .keras_data import FitData, FitRows
 from .keras_import import import_model
-from .keras_program import Training, read_training
-from .keras_sites import SiteMaker, flat_layers
+from .keras_program import Training, flat_layers, read_training
+from .keras_sites import SiteMaker
 from .recording import Frame, NotCaptured, Recording, Session
 from .streams import kind_of
 
@@ -145,11 +145,14 @@ class KerasRecorder:
 
     def _loop(self, plain: Callable[..., Any], what: str) -> Callable[..., Any]:
         def step(owner: Any, *args: Any, **kwargs: Any) -> Any:
-            frame = first(user_frames())
+            frames, through = stack()
+            frame = first(frames)
             if self._fitting is None and not self._session.is_child(frame):
                 if self._session.done:
                     self._session.again(f"{what} trains", frame)
                     self._session.stop()
+                elif "fit" in through:
+                    self._session.refused(NotCaptured("found fit without eager execution; allowed: with it", frame))
                 else:
                     self._session.refused(NotCaptured(f"found {what}; allowed: fit", frame))
             return plain(owner, *args, **kwargs)

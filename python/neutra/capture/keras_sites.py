@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import Any
 
 from .calls import Call, CallLog
-from .keras_program import Training
+from .keras_program import Training, flat_layers
 from .recording import Site
 
 #: Arguments of Keras that programs have under another name.
@@ -20,21 +20,6 @@ ALIASES = {
     "shape": "batch_input_shape",
 }
 _INPUTS = ("input_shape", "input_dim", "batch_input_shape")
-
-
-def flat_layers(model: Any) -> list[Any]:
-    """The layers of a model in their order, an InputLayer too, those of models in it in their place."""
-    kept = getattr(model, "_self_tracked_trackables", None) or getattr(model, "_layers", None) or []
-    layers = [layer for layer in kept if hasattr(layer, "get_config")] or list(model.layers)
-    listed = {id(layer) for layer in layers}
-    layers += [layer for layer in model.layers if id(layer) not in listed]
-    found: list[Any] = []
-    for layer in layers:
-        if hasattr(layer, "layers") and hasattr(layer, "to_json"):
-            found += flat_layers(layer)
-        else:
-            found.append(layer)
-    return found
 
 
 class SiteMaker:
