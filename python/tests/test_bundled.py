@@ -76,6 +76,7 @@ def test_the_module_becomes_the_command(tmp_path: Path, monkeypatch: pytest.Monk
     path = tmp_path / "neutra"
     path.write_text(SCRIPT)
     path.chmod(0o755)
+    monkeypatch.delenv("NEUTRA", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     monkeypatch.setenv("PYTHONPATH", str(ROOT / "python"))
     words = [sys.executable, "-X", "importtime", "-m", "neutra", "train", "a b", "--json"]
