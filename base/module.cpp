@@ -41,7 +41,7 @@ std::string damage_of(const fs::path& library) {
          " bytes; allowed: " + std::to_string(whole) + " at least, as it says itself";
 }
 
-void* open_library(const fs::path& file, std::string& problem) {
+void* open_library(const fs::path& file, int mode, std::string& problem) {
   std::error_code ignored;
   if (file.has_parent_path() && fs::exists(file, ignored)) {
     problem = damage_of(file);
@@ -50,7 +50,7 @@ void* open_library(const fs::path& file, std::string& problem) {
   std::fenv_t environment;
   std::fegetenv(&environment);
   std::fesetenv(FE_DFL_ENV);
-  void* const library = dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);
+  void* const library = dlopen(file.c_str(), mode);
   std::fesetenv(&environment);
   if (library == nullptr) problem = dlerror();
   return library;
@@ -64,7 +64,7 @@ fs::path library_file(void* library) {
 const void* open_module(const fs::path& file, const std::string& what, const char* table,
                         const char* build) {
   std::string problem;
-  void* const module = open_library(file, problem);
+  void* const module = open_library(file, RTLD_LAZY | RTLD_LOCAL, problem);
   if (module == nullptr) throw failure(what + " can't be loaded: " + problem);
   const auto its_build = reinterpret_cast<const char* (*)()>(dlsym(module, "neutra_module_build"));
   if (its_build == nullptr) {

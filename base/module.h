@@ -17,9 +17,10 @@ std::filesystem::path module_file(const std::string& name);
 /// loading one that ends too soon.
 std::string damage_of(const std::filesystem::path& library);
 
-/// Opens a library or module for good (dlopen(3)); nullptr: `problem` says why not. Meanwhile
-/// floating-point settings are the default: LibTorch computes tables as it loads.
-void* open_library(const std::filesystem::path& file, std::string& problem);
+/// Opens a library or module for good (dlopen(3), with `mode`, such as RTLD_LAZY | RTLD_LOCAL);
+/// nullptr: `problem` says why not. Meanwhile floating-point settings are the default: LibTorch
+/// computes tables as it loads.
+void* open_library(const std::filesystem::path& file, int mode, std::string& problem);
 
 /// The file of an open library; empty where the system doesn't tell.
 std::filesystem::path library_file(void* library);

@@ -77,15 +77,10 @@ class Library {
   /// linked with it since its name differs, and to the library's own plug-ins.
   void try_library(const char* name, std::optional<MpiFamily> wanted) {
     if (functions_ != nullptr || broken_) return;
-    if (fs::is_regular_file(name)) {
-      if (const std::string damage = damage_of(name); !damage.empty()) {
-        problems_.push_back(damage);
-        return;
-      }
-    }
-    void* library = dlopen(name, RTLD_NOW | RTLD_GLOBAL);
+    std::string problem;
+    void* library = open_library(name, RTLD_NOW | RTLD_GLOBAL, problem);
     if (library == nullptr) {
-      problems_.emplace_back(dlerror());
+      problems_.push_back(problem);
       return;
     }
     const std::optional<MpiFamily> family = family_of(library);

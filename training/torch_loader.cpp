@@ -63,7 +63,7 @@ std::optional<TorchProblem> open_torch() {
                         NEUTRA_TORCH_HINT};
   }
   std::string reason;  // names what isn't found: LibTorch, or what it needs
-  void* const torch = open_library(file, reason);
+  void* const torch = open_library(file, RTLD_LAZY | RTLD_LOCAL, reason);
   if (torch != nullptr) {
     std::optional<TorchProblem> problem = misfit(torch);
     // Another version that the system happens to have is as good as none.

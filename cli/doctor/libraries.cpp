@@ -49,8 +49,8 @@ std::vector<fs::path> modules_in(const fs::path& folder) {
 /// What LibTorch says of itself, as JSON.
 std::string ask_torch() {
   if (const std::optional<training::TorchProblem>& problem = training::torch_problem()) {
-    return Json{{"kind", problem->kind}, {"what", problem->what}, {"advice", problem->advice}}
-        .dump();
+    return answer_of(
+        {{"kind", problem->kind}, {"what", problem->what}, {"advice", problem->advice}});
   }
   const training::LibraryVersions versions = training::library_versions(true);
   return answer_of({{"version", versions.torch},
@@ -154,12 +154,6 @@ Checks torch_checks() {
 Check mpi_check() {
   const Trial trial = tried(ask_mpi);
   if (!trial.answer) {
-    for (const fs::path& module : modules_in(module_file(kModule).parent_path())) {
-      const std::string damage = damage_of(module);
-      if (contains(module.filename().string(), "_mpi_") && !damage.empty()) {
-        return {"mpi", State::kBroken, damage, kInstallAgain};
-      }
-    }
     return {"mpi", State::kWrong, "opening the MPI library: " + trial.problem, kOneMachine};
   }
   const Json told = parse_json(*trial.answer, "the answer of a process");

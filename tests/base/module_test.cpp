@@ -1,5 +1,6 @@
 #include "base/module.h"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -28,7 +29,7 @@ TEST(Module, WhatCannotBeUsedIsSaid) {
             0);
   EXPECT_EQ(message("libm.so.6"), "libm.so.6: found no module of neutra; install neutra again");
   std::string problem;
-  EXPECT_EQ(library_file(open_library("libm.so.6", problem)).filename(), "libm.so.6");
+  EXPECT_EQ(library_file(open_library("libm.so.6", RTLD_LAZY, problem)).filename(), "libm.so.6");
 }
 
 TEST(Module, ALibraryThatWasCutIsNotOpened) {
@@ -39,7 +40,7 @@ TEST(Module, ALibraryThatWasCutIsNotOpened) {
   EXPECT_EQ(damage_of(cut), "");
   std::filesystem::resize_file(cut, std::filesystem::file_size(whole) / 2);
   std::string problem;
-  EXPECT_EQ(open_library(cut, problem), nullptr);
+  EXPECT_EQ(open_library(cut, RTLD_LAZY, problem), nullptr);
   EXPECT_TRUE(problem.starts_with(cut.string() + ": found ")) << problem;
 }
 
