@@ -32,19 +32,19 @@ def activation(value: Json) -> Json:
 
 def initializer(value: Json) -> Json:
     """An initialiser as {class_name, config}, settings that are its defaults left out."""
-    name, config = _parts(value)
-    for known, entry in table()["initializer"].items():
-        if name in (known, entry["word"], *entry["aliases"]):
-            kept = {k: v for k, v in config.items() if k in entry["defaults"] and v != entry["defaults"][k]}
-            return {"class_name": known, "config": kept}
-    return value
+    return _without_defaults("initializer", value)
 
 
 def loss(value: Json) -> Json:
     """A loss as {class_name, config}, options that are its defaults left out."""
+    return _without_defaults("loss", value)
+
+
+def _without_defaults(section: str, value: Json) -> Json:
+    """The entry of a section of the table that a value names, by its class, word or alias; else the value."""
     name, config = _parts(value)
-    for known, entry in table()["loss"].items():
-        if name == known or name in entry["aliases"]:
+    for known, entry in table()[section].items():
+        if name in (known, entry.get("word", known), *entry["aliases"]):
             kept = {k: v for k, v in config.items() if k in entry["defaults"] and v != entry["defaults"][k]}
             return {"class_name": known, "config": kept}
     return value
