@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "tests/cli/command.h"
+#include "tests/source_file.h"
 
 namespace neutra::cli {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 /// tests/cli/data/bad_input.json: programs, files and command lines that are wrong, with the exit
 /// code and what the one error must name: a file, an option, a key, a value.
 const Json& suite() {
-  static const Json json = read_json(NEUTRA_TEST_DATA "/bad_input.json");
+  static const Json json = read_json(source_file("tests/cli/data/bad_input.json"));
   return json;
 }
 

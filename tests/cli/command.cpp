@@ -68,9 +68,11 @@ Called Running::wait(int seconds) {
   return called;
 }
 
+std::string built_command() { return NEUTRA_COMMAND; }
+
 Called call(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
             int seconds) {
-  std::vector<std::string> words = {NEUTRA_COMMAND};
+  std::vector<std::string> words = {built_command()};
   words.insert(words.end(), arguments.begin(), arguments.end());
   return Running(std::move(words), folder).wait(seconds);
 }

@@ -36,6 +36,9 @@ class Running {
   int pid_ = -1;
 };
 
+/// The file of the built `neutra`.
+std::string built_command();
+
 /// Runs the built `neutra` with `arguments` in `folder`; ends it after `seconds` (exit 124).
 Called call(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
             int seconds = 120);

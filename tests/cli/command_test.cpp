@@ -5,6 +5,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "tests/cli/command.h"
+#include "tests/source_file.h"
 
 namespace neutra::cli {
 namespace {
@@ -13,7 +14,7 @@ TEST(Command, ReferencePageIsWhatHelpSays) {
   const Folder folder;
   const Called called = call({"help", "--markdown"}, folder.path());
   ASSERT_EQ(called.exit, 0);
-  EXPECT_EQ(called.out, read_file(NEUTRA_SOURCE_DIR "/docs/reference/commands.md", "a page"))
+  EXPECT_EQ(called.out, read_file(source_file("docs/reference/commands.md"), "a page"))
       << "run scripts/update_docs";
 }
 

@@ -8,13 +8,14 @@
 #include "base/json.h"
 #include "tests/cli/command.h"
 #include "tests/count.h"
+#include "tests/source_file.h"
 
 namespace neutra::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kFiles = NEUTRA_SOURCE_DIR "/tests/data/compat";
+const fs::path kFiles = source_file("tests/data/compat");
 
 std::vector<std::string> versions() {
   std::vector<std::string> names;

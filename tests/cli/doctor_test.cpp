@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "tests/cli/command.h"
 #include "tests/schema.h"
+#include "tests/source_file.h"
 
 namespace neutra::cli {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 Json checked(const Called& called) {
   EXPECT_EQ(called.exit, 0) << called.out << called.err;
   const Json document = parse_json(called.out, "out");
-  EXPECT_EQ(Schema(NEUTRA_SOURCE_DIR "/docs/schemas/doctor.schema.json").problem(document), "");
+  EXPECT_EQ(Schema(source_file("docs/schemas/doctor.schema.json")).problem(document), "");
   return document.at("checks");
 }
 
@@ -42,7 +43,7 @@ TEST(Doctor, HasALineForEachPart) {
 
 TEST(Doctor, OtherChecksGoOnWhereASettingIsWrong) {
   const Folder folder;
-  const Json checks = checked(Running({"env", "NEUTRA_ISA=sse9", "TMPDIR=/nowhere", NEUTRA_COMMAND,
+  const Json checks = checked(Running({"env", "NEUTRA_ISA=sse9", "TMPDIR=/nowhere", built_command(),
                                        "doctor", "--json", "--data-dir", "absent"},
                                       folder.path())
                                   .wait(120));

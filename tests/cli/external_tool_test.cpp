@@ -8,11 +8,12 @@
 #include "base/json.h"
 #include "tests/cli/command.h"
 #include "tests/processes.h"
+#include "tests/source_file.h"
 
 namespace neutra::cli {
 namespace {
 
-constexpr const char* kExamples = NEUTRA_SOURCE_DIR "/docs/examples/";
+const std::string kExamples = source_file("docs/examples/");
 
 /// A number that no other process has in its command line.
 std::string mark() {
@@ -35,9 +36,8 @@ void write_tool(const Folder& folder, const std::string& name, const std::string
 TEST(ExternalTool, LocalisesBesideNativeOnes) {
   const Folder folder;
   const Called called =
-      call({"localise", "D6", "--tool", "umlaut", "--tool", kExamples + std::string("rate.json"),
-            "--tool", kExamples + std::string("simple_checks.json"), "--runs", "2", "--json",
-            "--keep", "kept"},
+      call({"localise", "D6", "--tool", "umlaut", "--tool", kExamples + "rate.json", "--tool",
+            kExamples + "simple_checks.json", "--runs", "2", "--json", "--keep", "kept"},
            folder.path());
   ASSERT_EQ(called.exit, 0) << called.out << called.err;
   const Json tools = parse_json(called.out, "out")["tools"];
@@ -57,10 +57,9 @@ TEST(ExternalTool, OneThatFailsSpoilsNoOther) {
   const Folder folder;
   write_tool(folder, "broken", "echo '{' > answer.json");
   write_tool(folder, "loud", "yes");
-  const Called called =
-      call({"localise", "D6", "--tool", "broken.json", "--tool", "loud.json", "--tool",
-            kExamples + std::string("rate.json"), "--runs", "2", "--json"},
-           folder.path());
+  const Called called = call({"localise", "D6", "--tool", "broken.json", "--tool", "loud.json",
+                              "--tool", kExamples + "rate.json", "--runs", "2", "--json"},
+                             folder.path());
   EXPECT_EQ(called.exit, 1) << called.err;
   const Json tools = parse_json(called.out, "out")["tools"];
   ASSERT_EQ(tools.size(), 3u);

@@ -9,12 +9,13 @@
 
 #include "base/files.h"
 #include "tests/cli/command.h"
+#include "tests/source_file.h"
 
 namespace neutra::cli {
 namespace {
 
 namespace fs = std::filesystem;
-const fs::path kDocs = fs::path(NEUTRA_SOURCE_DIR) / "docs";
+const fs::path kDocs = source_file("docs");
 
 /// The first column of the table "Words that are not used".
 std::vector<std::string> unused_words() {
@@ -82,7 +83,7 @@ TEST(Glossary, HelpUsesItsWords) {
 
 TEST(Glossary, GuidesUseItsWords) {
   std::vector<fs::path> pages = {kDocs / "quickstart.md", kDocs / "index.md",
-                                 fs::path(NEUTRA_SOURCE_DIR) / "README.md"};
+                                 source_file("README.md")};
   for (const auto& item : fs::directory_iterator(kDocs / "howto")) pages.push_back(item.path());
   for (const fs::path& page : pages)
     expect_no_unused_words(page.filename().string(), prose_of(read_file(page, "a page")));

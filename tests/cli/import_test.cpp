@@ -3,11 +3,12 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "tests/cli/command.h"
+#include "tests/source_file.h"
 
 namespace neutra::cli {
 namespace {
 
-const std::string kModels = NEUTRA_SOURCE_DIR "/tests/program/data/keras/";
+const std::string kModels = source_file("tests/program/data/keras/");
 
 /// Rows for keras2_dense.h5: five features, three classes.
 std::string rows() {
@@ -55,8 +56,7 @@ TEST(Import, MakesAProgramThatTrains) {
 
 TEST(Import, TakesTextLabelsAsTheHowtoHasThem) {
   const Folder folder;
-  const std::string text =
-      read_file(NEUTRA_SOURCE_DIR "/docs/howto/import_a_keras_model.md", "a page");
+  const std::string text = read_file(source_file("docs/howto/import_a_keras_model.md"), "a page");
   const std::string fence = "```json\n";
   const std::size_t begin = text.find(fence) + fence.size();
   ASSERT_GT(begin, fence.size());

@@ -84,7 +84,7 @@ class Mpi : public ::testing::Test {
   std::vector<std::string> job(int ranks, const std::vector<std::string>& arguments) const {
     std::vector<std::string> words = launcher_.more_ranks_than_cores;
     words.insert(words.begin(), launcher_.program);
-    words.insert(words.end(), {"-n", std::to_string(ranks), NEUTRA_COMMAND});
+    words.insert(words.end(), {"-n", std::to_string(ranks), built_command()});
     words.insert(words.end(), arguments.begin(), arguments.end());
     return words;
   }
@@ -213,7 +213,8 @@ TEST_F(Mpi, ErrorsAreSaidOnceAndEndAllRanks) {
 TEST_F(Mpi, RanksThatTrainOtherwiseAreRefused) {
   if (first_line_of("/proc/cpuinfo").empty()) GTEST_SKIP() << "no x86";
   std::vector<std::string> words = job(1, search("isa.h5"));
-  for (const char* word : {":", "-n", "1", "env", "NEUTRA_ISA=avx2", NEUTRA_COMMAND}) {
+  for (const std::string& word :
+       std::vector<std::string>{":", "-n", "1", "env", "NEUTRA_ISA=avx2", built_command()}) {
     words.emplace_back(word);
   }
   for (const auto& word : search("isa.h5")) words.push_back(word);

@@ -10,6 +10,7 @@
 #include "tests/cli/command.h"
 #include "tests/count.h"
 #include "tests/schema.h"
+#include "tests/source_file.h"
 
 namespace neutra::cli {
 namespace {
@@ -68,7 +69,7 @@ TEST(Mutate, MutantsAreProgramsAndFaultsThatOtherVerbsTake) {
 
 /// A program that tells two classes of the rows of a CSV file apart.
 Json binary_classifier(const std::string& file, const Json& split) {
-  Json program = read_json(NEUTRA_TEST_DATA "/bad_input.json")["program"];
+  Json program = read_json(source_file("tests/cli/data/bad_input.json"))["program"];
   program["task"] = "classification";
   program["model"]["config"]["layers"][2]["config"] = {{"units", 1}, {"activation", "sigmoid"}};
   program["compile"] = {
@@ -146,7 +147,8 @@ TEST(Mutate, KillTakesAProgramWithoutAFit) {
 
 TEST(Mutate, KillTellsDivergenceFromNoVerdict) {
   const Folder folder;
-  folder.write("p.json", to_text(read_json(NEUTRA_TEST_DATA "/bad_input.json")["program"]));
+  folder.write("p.json",
+               to_text(read_json(source_file("tests/cli/data/bad_input.json"))["program"]));
   // One NaN among the features and every weight is NaN; the error, too. As published there is no
   // verdict on that.
   for (const std::string variant : {"corrected", "as-published"}) {
@@ -260,7 +262,7 @@ TEST(Mutate, MutantsOfTheTrainedModelAreKilledAndReported) {
   EXPECT_TRUE(by_id.contains("gaussian_fuzz=100"));
 
   const Json report = parse_json(folder.read("report.json"), "report.json");
-  EXPECT_EQ(Schema(NEUTRA_TEST_DATA "/mutation_report.schema.json").problem(report), "");
+  EXPECT_EQ(Schema(source_file("tests/cli/data/mutation_report.schema.json")).problem(report), "");
   const Json& file = report["files"]["D6.json"];
   ASSERT_EQ(file["mutants"].size(), mutants.size());
   const std::string source = file["source"];

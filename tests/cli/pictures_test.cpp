@@ -80,7 +80,7 @@ TEST(Pictures, OfANetwork) {
 TEST(Pictures, ATerminalGetsNoBytesOfThem) {
   const Folder folder;
   folder.write("n.tsv", small_network());
-  const std::string command = std::string(NEUTRA_COMMAND) + " network n.tsv --format ";
+  const std::string command = built_command() + " network n.tsv --format ";
   Called called = Running({"script", "-qec", command + "png", "/dev/null"}, folder.path()).wait(60);
   EXPECT_EQ(called.exit, 2) << called.out;
   EXPECT_TRUE(has(called.out, {"-o FILE"}));

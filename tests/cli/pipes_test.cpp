@@ -103,7 +103,7 @@ class Pipes : public testing::Test {
   /// `words` behind the command; what a case made before is away.
   static Called in_shell(const std::string& words, const std::string& before = "",
                          const std::string& behind = "") {
-    return Running({"sh", "-c", before + NEUTRA_COMMAND " " + words + behind}, folder_->path())
+    return Running({"sh", "-c", before + built_command() + " " + words + behind}, folder_->path())
         .wait(60);
   }
 

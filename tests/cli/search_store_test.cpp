@@ -251,7 +251,7 @@ TEST(SearchStore, KilledSearchesGoOnToTheSameNetwork) {
   // Each life ends with SIGKILL once it has trained more than the one before.
   for (std::size_t life = 1;; ++life) {
     std::vector<std::string> words = search("killed.h5");
-    words.insert(words.begin(), NEUTRA_COMMAND);
+    words.insert(words.begin(), built_command());
     Running running(words, folder.path());
     const std::size_t before = results();
     running.wait_until([&] { return results() >= before + life; });

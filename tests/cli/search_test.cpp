@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/strings.h"
 #include "tests/cli/command.h"
+#include "tests/source_file.h"
 
 namespace neutra::cli {
 namespace {
@@ -178,7 +179,7 @@ TEST_F(SearchCommand, SaysWhatOfTheKnownFixIsOutOfReach) {
 /// does nothing by itself (docs/methods/search.md, "Ties"). Their test rows have as many of one
 /// class as of the other, so that programs that always answer alike are equally good.
 TEST_F(SearchCommand, FindsRepairsOfTwoStepsOnPlateaus) {
-  const std::filesystem::path plateaus = NEUTRA_TEST_DATA "/plateaus";
+  const std::filesystem::path plateaus = source_file("tests/cli/data/plateaus");
   std::filesystem::copy(plateaus, folder.path());
   // Repairs by two changes whose parent is exactly as good as the buggy program.
   const auto found = [&](const std::string& program, const char* ties) {

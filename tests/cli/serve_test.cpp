@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "tests/cli/command.h"
 #include "tests/serve/raw_client.h"
+#include "tests/source_file.h"
 
 namespace neutra::cli {
 namespace {
@@ -23,7 +24,7 @@ using serve::tests::status_of;
 class Serve : public ::testing::Test {
  protected:
   Serve() {
-    const fs::path compat = fs::path(NEUTRA_SOURCE_DIR) / "tests/data/compat/0.1.0";
+    const fs::path compat = source_file("tests/data/compat/0.1.0");
     fs::create_directory(folder.path() / "in");
     fs::copy(compat / "batch/D6.h5", folder.path() / "in/D6.h5");
     fs::copy(compat / "benchmark.h5", folder.path() / "in/small.h5");
@@ -32,7 +33,7 @@ class Serve : public ::testing::Test {
     // Its standard output is read while it runs.
     running = std::make_unique<Running>(
         std::vector<std::string>{"/bin/sh", "-c",
-                                 "exec '" NEUTRA_COMMAND "' serve in " + options + " > url"},
+                                 "exec '" + built_command() + "' serve in " + options + " > url"},
         folder.path());
     std::string text;
     while (!text.ends_with("\n")) {

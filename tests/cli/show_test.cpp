@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "tests/cli/command.h"
 #include "tests/count.h"
+#include "tests/source_file.h"
 
 namespace neutra::cli {
 namespace {
@@ -44,8 +45,7 @@ std::string idx(char rank, std::initializer_list<char> extents, std::size_t numb
 TEST(Show, TakesShapesFromTheHeadersOfTheData) {
   const Folder folder;
   folder.write("rows.csv", "a,b,c,class\n1,2,3,0\n4,5,6,1\n7,8,9,0\nnot read\n");
-  std::filesystem::copy(NEUTRA_SOURCE_DIR "/tests/training/data/parts.npz",
-                        folder.path() / "parts.npz");
+  std::filesystem::copy(source_file("tests/training/data/parts.npz"), folder.path() / "parts.npz");
   folder.write("x", idx(3, {8, 2, 5}, 80));
   folder.write("y", idx(1, {8}, 8));
   folder.write("x-test", idx(3, {8, 2, 5}, 80));

@@ -62,7 +62,7 @@ class Stop : public testing::Test {
   Stop() { folder.write("long.json", long_steps()); }
   /// What becomes of a verb that gets a signal in its first step.
   Called stopped(std::vector<std::string> words, int signal) const {
-    words.insert(words.begin(), NEUTRA_COMMAND);
+    words.insert(words.begin(), built_command());
     Running running(words, folder.path());
     wait_for_work(running, 4);
     const auto begin = Clock::now();

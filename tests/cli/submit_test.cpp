@@ -20,7 +20,7 @@ void write_tool(const Folder& folder, const std::string& name, const std::string
 
 std::vector<std::string> with_tools(const Folder& folder, const std::string& words) {
   return {"sh", "-c",
-          "PATH=" + folder.path().string() + ":$PATH exec '" NEUTRA_COMMAND "' " + words};
+          "PATH=" + folder.path().string() + ":$PATH exec '" + built_command() + "' " + words};
 }
 
 TEST(Submit, SubmitKnowsItsJobs) {

@@ -15,6 +15,7 @@
 #include "base/strings.h"
 #include "tests/cli/command.h"
 #include "tests/schema.h"
+#include "tests/source_file.h"
 
 namespace neutra::cli {
 namespace {
@@ -23,7 +24,7 @@ namespace fs = std::filesystem;
 
 /// `words` are for the shell, behind the command.
 Called in_shell(const std::string& words, const Folder& folder) {
-  return Running({"sh", "-c", NEUTRA_COMMAND " " + words}, folder.path()).wait(120);
+  return Running({"sh", "-c", built_command() + " " + words}, folder.path()).wait(120);
 }
 
 TEST(Terminal, ResultsThatCannotBeWrittenAreAnError) {
@@ -43,7 +44,7 @@ TEST(Terminal, AnInterruptedVerbEndsWith75) {
   const fs::path pipe = folder.path() / "pipe";
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    Running running({NEUTRA_COMMAND, "config", "show", "--config", "pipe"}, folder.path());
+    Running running({built_command(), "config", "show", "--config", "pipe"}, folder.path());
     const int writer = open(pipe.c_str(), O_WRONLY);  // when the command has opened it
     kill(running.pid(), signal);
     const Called called = running.wait(120);
@@ -77,7 +78,8 @@ TEST(Terminal, ConfigShowSaysWhereValuesComeFrom) {
     EXPECT_FALSE(options.contains("tool"));  // of another verb
   }
   const Called environment =
-      Running({"sh", "-c", "NEUTRA_SEED=7 NEUTRA_CONFIG=lines.conf " NEUTRA_COMMAND " config show"},
+      Running({"sh", "-c",
+               "NEUTRA_SEED=7 NEUTRA_CONFIG=lines.conf " + built_command() + " config show"},
               folder.path())
           .wait(120);
   ASSERT_EQ(environment.exit, 0) << environment.err;
@@ -95,7 +97,7 @@ TEST(Terminal, ConfigurationSchemaIsTheDocumentedOne) {
   const Folder folder;
   const Called called = call({"config", "schema"}, folder.path());
   ASSERT_EQ(called.exit, 0) << called.err;
-  const fs::path documented = NEUTRA_SOURCE_DIR "/docs/schemas/config.schema.json";
+  const fs::path documented = source_file("docs/schemas/config.schema.json");
   EXPECT_EQ(called.out, read_file(documented, "a schema")) << "run scripts/update_docs";
   const Schema schema(documented);
   // What the command takes, the schema takes, and the other way round.
@@ -190,7 +192,8 @@ TEST(Terminal, TablesFitItsColumns) {
         "localise D6 --tool deepfault --tool neuralint --runs 1"}) {
     const auto shown = [&](const std::string& columns) {
       const Called called =
-          Running({"sh", "-c", columns + " " NEUTRA_COMMAND " " + words}, folder.path()).wait(120);
+          Running({"sh", "-c", columns + " " + built_command() + " " + words}, folder.path())
+              .wait(120);
       EXPECT_EQ(called.exit, 0) << words << called.err;
       return called.out;
     };
@@ -209,7 +212,7 @@ TEST(Terminal, TablesFitItsColumns) {
     EXPECT_EQ(shown("COLUMNS=10000"), whole) << words;
   }
   EXPECT_GT(widest_line(in_shell("faults", folder).out), 120U);  // a pipe has no width
-  const std::string file = "COLUMNS=60 " NEUTRA_COMMAND " localise --list -o list.txt";
+  const std::string file = "COLUMNS=60 " + built_command() + " localise --list -o list.txt";
   ASSERT_EQ(Running({"sh", "-c", file}, folder.path()).wait(120).exit, 0);
   EXPECT_EQ(folder.read("list.txt"), in_shell("localise --list", folder).out);
 }
@@ -265,7 +268,7 @@ TEST(Terminal, SizesAndPlacesAreSaidWhereTheyAreWrong) {
   const Called made = in_shell("bench create plan.json -o tiny.h5 --workers 1", folder);
   ASSERT_EQ(made.exit, 0) << made.err;
   EXPECT_TRUE(made.err.starts_with("tiny: 1 subject, about 1 min 30 s with 1 worker")) << made.err;
-  const std::string test = "TMPDIR=/nonexistent/place " NEUTRA_COMMAND " bench test tiny.h5";
+  const std::string test = "TMPDIR=/nonexistent/place " + built_command() + " bench test tiny.h5";
   const Called nowhere = Running({"sh", "-c", test}, folder.path()).wait(120);
   EXPECT_TRUE(refused(nowhere, 3, {"TMPDIR: found /nonexistent/place"}));
 }

@@ -150,7 +150,7 @@ TEST(Train, LogsOfAnInterruptedRunAreThoseOfItsFinishedReplicas) {
   program["fit"]["epochs"] = 20000;  // that all replicas take minutes
   folder.write("long.json", to_text(program));
   Running training(
-      {NEUTRA_COMMAND, "train", "long.json", "-n", "1000", "--log", "logs", "--workers", "1"},
+      {built_command(), "train", "long.json", "-n", "1000", "--log", "logs", "--workers", "1"},
       folder.path());
   /// One worker: in their order.
   const auto written = [&] {
@@ -177,7 +177,7 @@ TEST(Train, LogsOfAnInterruptedRunAreThoseOfItsFinishedReplicas) {
 TEST(Train, ASignalToldTwiceIsOne) {
   const Folder folder;
   // As coreutils' timeout does: once to its command, once to the whole group.
-  Running search({NEUTRA_COMMAND, "search", "D8", "--store", "D8.h5", "--quiet"}, folder.path());
+  Running search({built_command(), "search", "D8", "--store", "D8.h5", "--quiet"}, folder.path());
   const std::filesystem::path journal = folder.path() / "D8.h5.journal";
   std::error_code not_yet;  // with some trainings in it
   search.wait_until([&] {

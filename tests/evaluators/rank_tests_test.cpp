@@ -13,12 +13,13 @@
 #include "evaluators/permutation_test.h"
 #include "evaluators/studentized_range.h"
 #include "tests/evaluators/samples.h"
+#include "tests/source_file.h"
 
 namespace neutra::evaluators::tests {
 namespace {
 
 TEST(RankTests, AgreeWithSciPy) {
-  const Json file = read_json(NEUTRA_TEST_DATA "/rank_tests.json");
+  const Json file = read_json(source_file("tests/evaluators/data/rank_tests.json"));
   int signed_ranks = 0;
   for (const Json& item : file.at("cases")) {
     SCOPED_TRACE(item.at("what").get<std::string>());
@@ -111,7 +112,7 @@ TEST(RankTests, NothingToCompare) {
 }
 
 TEST(Friedman, AgreesWithSciPy) {
-  const Json file = read_json(NEUTRA_TEST_DATA "/friedman.json");
+  const Json file = read_json(source_file("tests/evaluators/data/friedman.json"));
   for (const Json& item : file.at("friedman")) {
     SCOPED_TRACE(item.at("what").get<std::string>());
     const auto values = item.at("values").get<std::vector<Values>>();
@@ -142,7 +143,7 @@ TEST(Friedman, AgreesWithThePublishedCriticalValues) {
 }
 
 TEST(Friedman, StudentizedRangeAgreesWithSciPy) {
-  const Json file = read_json(NEUTRA_TEST_DATA "/friedman.json");
+  const Json file = read_json(source_file("tests/evaluators/data/friedman.json"));
   for (const Json& item : file.at("studentized_range")) {
     const int groups = item.at("groups");
     const double tail = item.at("tail"), q = item.at("q");
@@ -179,7 +180,7 @@ TEST(Friedman, DecimalsTie) {
 }
 
 TEST(Holm, AgreesWithStatsmodels) {
-  const Json file = read_json(NEUTRA_TEST_DATA "/friedman.json");
+  const Json file = read_json(source_file("tests/evaluators/data/friedman.json"));
   for (const Json& item : file.at("holm")) {
     const auto expected = item.at("adjusted").get<Values>();
     const Values adjusted = holm(item.at("p").get<Values>());

@@ -14,6 +14,7 @@
 #include "experiments/catalog.h"
 #include "mutators/neighbours.h"
 #include "tests/shared_data.h"
+#include "tests/source_file.h"
 
 namespace neutra::experiments {
 namespace {
@@ -21,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 Json recorded_roots() {
-  return read_json(fs::path(NEUTRA_TEST_DATA) / "recorded_roots.json").at("faults");
+  return read_json(source_file("tests/experiments/data/recorded_roots.json")).at("faults");
 }
 
 TEST(Enumeration, RootsAndTheirNeighboursAsRecorded) {

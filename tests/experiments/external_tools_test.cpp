@@ -13,11 +13,12 @@
 #include "program/formats/program_for_tools.h"
 #include "program/layer.h"
 #include "tests/schema.h"
+#include "tests/source_file.h"
 
 namespace neutra::experiments {
 namespace {
 
-const std::filesystem::path kDocs = NEUTRA_SOURCE_DIR "/docs";
+const std::filesystem::path kDocs = source_file("docs");
 
 /// Reads data, trains nothing.
 class Reader : public training::LocalTrainer {

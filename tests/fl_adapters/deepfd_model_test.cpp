@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "fl_adapters/embedded.h"
+#include "tests/source_file.h"
 
 namespace neutra::fl_adapters::deepfd {
 namespace {
@@ -273,8 +274,7 @@ TEST(DeepFDBundledModel, IsInOrder) {
   for (const int count : counts) EXPECT_GE(count, 50);
   // The programs that it says it is from.
   for (const std::string& name : table.programs) {
-    const Json program = read_json(std::filesystem::path(NEUTRA_SOURCE_DIR) /
-                                   "experiments/programs" / (name + ".json"));
+    const Json program = read_json(source_file("experiments/programs") / (name + ".json"));
     const Example* origin = table.find(program::program_hash({program}));
     ASSERT_NE(origin, nullptr) << name;
     EXPECT_EQ(origin->program, name);

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "fl_adapters/registry.h"
 #include "fl_adapters/tools/deepfd/seeding.h"
+#include "tests/source_file.h"
 #include "tests/training/programs.h"
 
 namespace neutra::fl_adapters::deepfd {
@@ -123,8 +124,7 @@ TEST(DeepFDTool, NamesFaultTypesWithoutLayers) {
 }
 
 TEST(DeepFDTool, RefusesProgramsThatItLearnedFrom) {
-  const program::Program known{
-      read_json(std::filesystem::path(NEUTRA_SOURCE_DIR) / "experiments/programs/blobs_2.json")};
+  const program::Program known{read_json(source_file("experiments/programs/blobs_2.json"))};
   const Localisation refused = ask(known);
   EXPECT_EQ(refused.status, LocalisationStatus::kNotApplicable);
   EXPECT_EQ(refused.reason, "the model was trained on this program (blobs_2, origin)");

@@ -7,11 +7,12 @@
 
 #include "base/files.h"
 #include "fl_adapters/messages.h"
+#include "tests/source_file.h"
 
 namespace neutra::fl_adapters {
 namespace {
 
-const std::filesystem::path kSource = NEUTRA_SOURCE_DIR;
+const std::filesystem::path kSource = source_file("");
 
 TEST(Tools, SortedAndWithoutRepetition) {
   ASSERT_FALSE(tools().empty());

@@ -7,12 +7,13 @@
 
 #include "base/error.h"
 #include "mutators/registry.h"
+#include "tests/source_file.h"
 
 namespace neutra::mutators {
 namespace {
 
 program::Program classifier() {
-  return {read_json(std::filesystem::path(NEUTRA_TEST_DATA) / "classifier.json")};
+  return {read_json(source_file("tests/mutators/data/classifier.json"))};
 }
 
 TEST(Application, TextAndJsonReadBack) {

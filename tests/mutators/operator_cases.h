@@ -9,12 +9,13 @@
 #include "base/error.h"
 #include "mutators/mutants.h"
 #include "mutators/registry.h"
+#include "tests/source_file.h"
 
 /// Programs that mutation operators are tried on, and what they do there.
 namespace neutra::mutators::tests {
 
 inline program::Program read_program(const std::string& name) {
-  return {read_json(std::filesystem::path(NEUTRA_TEST_DATA) / (name + ".json"))};
+  return {read_json(source_file("tests/mutators/data") / (name + ".json"))};
 }
 
 inline program::Program classifier() { return read_program("classifier"); }

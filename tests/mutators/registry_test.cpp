@@ -10,11 +10,12 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "program/faults.h"
+#include "tests/source_file.h"
 
 namespace neutra::mutators {
 namespace {
 
-const std::filesystem::path kSource = NEUTRA_SOURCE_DIR;
+const std::filesystem::path kSource = source_file("");
 
 std::set<std::string> files(const char* folder) {
   std::set<std::string> names;

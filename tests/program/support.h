@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "program/program.h"
 #include "tests/error_of.h"
+#include "tests/source_file.h"
 #include "tests/test_folder.h"
 
 namespace neutra::program::tests {
@@ -14,7 +15,7 @@ using neutra::tests::error_of;
 using neutra::tests::TestFolder;
 
 inline std::filesystem::path test_data(const std::string& name) {
-  return std::filesystem::path(NEUTRA_TEST_DATA) / name;
+  return source_file("tests/program/data") / name;
 }
 
 /// A program of tests/program/data/problems.json: "mlp" or "cnn".

@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "program/formats/pickle.h"
 #include "support.h"
+#include "tests/source_file.h"
 
 namespace neutra::program {
 namespace {
@@ -41,7 +42,7 @@ template <typename Use>
 void for_each_pickle(const std::string& name, Use&& use) {
   for (const std::string numpy : {"1", "2"}) {
     const Json all =
-        read_json(std::filesystem::path(NEUTRA_TEST_DATA) / ("pickles_numpy" + numpy + ".json"));
+        read_json(source_file("tests/program/data") / ("pickles_numpy" + numpy + ".json"));
     for (const auto& [protocol, hex] : all.at(name).items()) {
       const std::string label = name + ", NumPy " + numpy + ", protocol " + protocol;
       SCOPED_TRACE(label);

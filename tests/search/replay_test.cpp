@@ -10,6 +10,7 @@
 #include "base/numbers.h"
 #include "tests/search/fakes.h"
 #include "tests/shared_data.h"
+#include "tests/source_file.h"
 
 namespace neutra::search::tests {
 namespace {
@@ -189,8 +190,12 @@ Record read_extract(const std::filesystem::path& file) {
   return record;
 }
 
-TEST(Replay, D7) { expect_replayed(read_extract(NEUTRA_TEST_DATA "/recorded_d7.txt")); }
-TEST(Replay, R4) { expect_replayed(read_extract(NEUTRA_TEST_DATA "/recorded_r4.txt")); }
+TEST(Replay, D7) {
+  expect_replayed(read_extract(source_file("tests/search/data/recorded_d7.txt")));
+}
+TEST(Replay, R4) {
+  expect_replayed(read_extract(source_file("tests/search/data/recorded_r4.txt")));
+}
 
 /// The key order of a subject, by the family of its records.
 std::vector<std::string> keys_of(const std::string& name, const program::Parameters& root) {

@@ -9,6 +9,7 @@
 #include "search/store_check.h"
 #include "tests/search/fakes.h"
 #include "tests/search/store_files.h"
+#include "tests/source_file.h"
 
 namespace neutra::search::tests {
 namespace {
@@ -161,7 +162,7 @@ TEST(StoreReader, AFinishedOneWarnsOfADamagedJournalBesideIt) {
 /// Stores of earlier versions (tests/data/compat) go on, whatever it is that trains by now.
 TEST(StoreReader, UnfinishedOnesOfEarlierVersionsGoOn) {
   int versions = 0;
-  const std::filesystem::path files = NEUTRA_TEST_DATA "/../../data/compat";
+  const std::filesystem::path files = source_file("tests/data/compat");
   for (const auto& version : std::filesystem::directory_iterator(files)) {
     if (!version.is_directory()) continue;
     ++versions;

@@ -8,13 +8,14 @@
 
 #include "tests/search/fakes.h"
 #include "tests/search/store_files.h"
+#include "tests/source_file.h"
 
 namespace neutra::search::tests {
 namespace {
 
 /// The line of docs/formats/store.md about a dataset or group.
 std::string documented(const std::string& path) {
-  std::ifstream page(NEUTRA_TEST_DATA "/../../../docs/formats/store.md");
+  std::ifstream page(source_file("docs/formats/store.md"));
   for (std::string line; std::getline(page, line);) {
     if (line.starts_with("| `" + path + "` |")) return line;
   }

@@ -9,13 +9,14 @@
 #include "base/temporary_folder.h"
 #include "search/store.h"
 #include "tests/serve/raw_client.h"
+#include "tests/source_file.h"
 
 namespace neutra::serve {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kCompat = NEUTRA_COMPAT;
+const fs::path kCompat = source_file("tests/data/compat/0.1.0");
 
 /// A site of a folder with one search and one benchmark; tools are a shell script.
 class FolderSiteTest : public ::testing::Test {

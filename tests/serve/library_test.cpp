@@ -11,13 +11,14 @@
 #include "base/journal.h"
 #include "base/temporary_folder.h"
 #include "experiments/catalog.h"
+#include "tests/source_file.h"
 
 namespace neutra::serve {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kCompat = NEUTRA_COMPAT;
+const fs::path kCompat = source_file("tests/data/compat/0.1.0");
 
 /// A folder, and what a library sees of it.
 class LibraryTest : public ::testing::Test {

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "layer_tensors.h"
+#include "tests/source_file.h"
 #include "training/eager.h"
 #include "training/fused/engine.h"
 #include "training/fused/images.h"
@@ -24,7 +25,7 @@ const Json& golden(const std::string& part) {
   static const Json documents = [] {
     Json all = Json::object();
     for (const char* name : {"/conv_cases.json", "/layer_cases.json", "/option_cases.json"}) {
-      std::ifstream file(std::string(NEUTRA_TEST_DATA) + name);
+      std::ifstream file(source_file("tests/training/data") / name);
       const Json document = Json::parse(file);
       for (const char* key : {"layers", "trainings"}) {
         for (const Json& c : document.at(key)) all[key].push_back(c);

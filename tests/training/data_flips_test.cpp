@@ -17,6 +17,7 @@
 #include "base/files.h"
 #include "base/hdf5_file.h"
 #include "base/zip_file.h"
+#include "tests/source_file.h"
 #include "training/data/data_header.h"
 #include "training/data/dataset.h"
 #include "training/data/npy.h"
@@ -162,7 +163,7 @@ TEST_F(Damage, Cifar10) {
 }
 
 TEST_F(Damage, Reuters) {
-  fs::copy_file(fs::path(NEUTRA_TEST_DATA) / "reuters.npz", folder_ / "reuters.npz");
+  fs::copy_file(source_file("tests/training/data/reuters.npz"), folder_ / "reuters.npz");
   damage("reuters.npz",
          {{"source", "reuters"}, {"arguments", {{"file", "reuters.npz"}, {"num_words", 50}}}});
 }

@@ -6,6 +6,7 @@
 
 #include "program/formats/keras_import.h"
 #include "program/formats/keras_model.h"
+#include "tests/source_file.h"
 #include "training/local_trainer.h"
 
 namespace neutra::training {
@@ -14,7 +15,7 @@ namespace {
 class KerasPredictions : public testing::TestWithParam<const char*> {};
 
 TEST_P(KerasPredictions, AreTheSame) {
-  const std::filesystem::path folder = NEUTRA_TEST_DATA "/../../program/data/keras";
+  const std::filesystem::path folder = source_file("tests/program/data/keras");
   const Json expected = read_json(folder / "expected.json").at(GetParam());
   const program::KerasModelFile file(folder / GetParam());
   program::ImportSources sources;

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "image_programs.h"
 #include "program/layer.h"
+#include "tests/source_file.h"
 #include "training/eager.h"
 #include "training/fused/engine.h"
 #include "training/layers/module.h"
@@ -21,7 +22,7 @@ namespace {
 
 const Json& cases() {
   static const Json all = [] {
-    std::ifstream file(std::string(NEUTRA_TEST_DATA) + "/mask_cases.json");
+    std::ifstream file(source_file("tests/training/data/mask_cases.json"));
     return Json::parse(file).at("cases");
   }();
   return all;

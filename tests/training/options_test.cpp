@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "image_programs.h"
+#include "tests/source_file.h"
 #include "training/constraints.h"
 #include "training/eager.h"
 #include "training/fused/engine.h"
@@ -21,7 +22,7 @@ namespace {
 
 const Json& fits() {
   static const Json cases = [] {
-    std::ifstream file(std::string(NEUTRA_TEST_DATA) + "/option_cases.json");
+    std::ifstream file(source_file("tests/training/data/option_cases.json"));
     return Json::parse(file).at("fits");
   }();
   return cases;

@@ -13,6 +13,7 @@
 #include "base/files.h"
 #include "base/zip_file.h"
 #include "tests/shared_data.h"
+#include "tests/source_file.h"
 #include "tests/training/data_headers.h"
 #include "training/data/cifar10.h"
 #include "training/data/dataset.h"
@@ -26,7 +27,7 @@ namespace fs = std::filesystem;
 using Extents = std::vector<std::int64_t>;
 using Values = std::vector<double>;
 
-const fs::path kArrays = NEUTRA_TEST_DATA;
+const fs::path kArrays = source_file("tests/training/data");
 
 /// The error of `action`, or "accepted".
 template <typename Action>

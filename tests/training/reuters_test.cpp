@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/zip_file.h"
+#include "tests/source_file.h"
 #include "tests/training/data_headers.h"
 #include "training/data/dataset.h"
 
@@ -23,7 +24,7 @@ class Reuters : public ::testing::Test {
   void SetUp() override {
     folder_ = fs::temp_directory_path() / ("neutra_reuters_" + std::to_string(::getpid()));
     fs::create_directories(folder_);
-    fs::copy_file(fs::path(NEUTRA_TEST_DATA) / "reuters.npz", folder_ / "reuters.npz",
+    fs::copy_file(source_file("tests/training/data/reuters.npz"), folder_ / "reuters.npz",
                   fs::copy_options::overwrite_existing);
   }
   void TearDown() override { fs::remove_all(folder_); }
@@ -65,7 +66,7 @@ std::string columns(const Array& x) {
 }
 
 TEST_F(Reuters, AsKerasLoadsAndBagsIt) {
-  const Json expected = read_json(fs::path(NEUTRA_TEST_DATA) / "reuters.json");
+  const Json expected = read_json(source_file("tests/training/data/reuters.json"));
   ASSERT_GE(expected.size(), 4U);
   for (const Json& example : expected) {
     SCOPED_TRACE(example["arguments"].dump());

@@ -7,6 +7,7 @@
 
 #include "mutators/registry.h"
 #include "tests/experiments/benchmark/sample.h"
+#include "tests/source_file.h"
 
 namespace neutra::experiments::tests {
 namespace {
@@ -50,7 +51,7 @@ TEST(FaultCatalogue, HasAllOperatorsOfLoopsAndOfDataFaults) {
 }
 
 TEST(FaultCatalogue, ThePageIsMadeOfIt) {
-  const fs::path page = fs::path(NEUTRA_SOURCE_DIR) / "docs/reference/fault_catalogue.md";
+  const fs::path page = source_file("docs/reference/fault_catalogue.md");
   EXPECT_EQ(read_regular_file(page, ""),
             catalogue_page(load_fault_catalogue(bundled_fault_catalogue())))
       << "run scripts/update_docs";

@@ -6,6 +6,7 @@
 #include "evaluators/answers.h"
 #include "experiments/catalog.h"
 #include "experiments/scores/scoring.h"
+#include "tests/source_file.h"
 
 /// Answers and networks of the study, in excerpts.
 namespace neutra::experiments::tests {
@@ -43,7 +44,7 @@ inline search::Network excerpt(const Fault& fault, const Json& record) {
 
 /// Faults of the study with such networks.
 inline std::vector<ScoredFault> excerpts() {
-  const Json file = read_json(NEUTRA_TEST_DATA "/recorded_repairs.json");
+  const Json file = read_json(source_file("tests/experiments/data/recorded_repairs.json"));
   std::vector<ScoredFault> faults;
   for (const auto& [id, record] : file.at("faults").items()) {
     Fault fault = load_fault(id);

@@ -8,6 +8,7 @@
 
 #include "base/files.h"
 #include "fl_adapters/parsers/parser.h"
+#include "tests/source_file.h"
 #include "tests/training/programs.h"
 
 /// What tests of parsers share.
@@ -15,8 +16,7 @@ namespace neutra::fl_adapters::parsers::tests {
 
 /// A log of tests/fl_adapters/data.
 inline std::string recorded(const std::string& name) {
-  return read_file(std::filesystem::path(NEUTRA_SOURCE_DIR "/tests/fl_adapters/data") / name,
-                   "a log");
+  return read_file(source_file("tests/fl_adapters/data") / name, "a log");
 }
 
 inline ParsedLog parse(const std::string& tool, const std::string& text,
