@@ -94,7 +94,7 @@ std::string text_of(const FormedNetwork& network) {
 std::string form_of(const FormedNetwork& formed, const std::string&) {
   const search::Network& network = formed.loaded.network;
   const std::string& format = formed.format;
-  if (format == "json") return to_text(experiments::network_json(network, formed.fault()));
+  if (format == "json") return to_text(experiments::network_json(formed.loaded));
   if (format == "text") return text_of(formed);
   std::ostringstream out;
   if (format == "tsv") {

@@ -32,7 +32,14 @@ std::string text_of(const Contents& contents) {
       line(name, value);
       continue;
     }
-    for (const auto& [inner, detail] : value.items()) line(name + "." + inner, detail);
+    // The places of a script are hundreds.
+    for (const auto& [inner, detail] : value.items()) {
+      if (inner == "places" && detail.is_array()) {
+        line(name + "." + inner, std::to_string(detail.size()));
+      } else {
+        line(name + "." + inner, detail);
+      }
+    }
   }
   return text;
 }

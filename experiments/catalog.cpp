@@ -260,7 +260,7 @@ Fault read_fault(const Json& json, const fs::path& path) {
   const JsonSection section(
       json, file, "",
       {"format", "version", "id", "title", "subject", "origin", "source", "declared", "tags",
-       "program", "keys", "buggy", "fixed", "tools", "notes"});
+       "program", "keys", "buggy", "fixed", "tools", "notes", "script"});
   const Start start = read_start(section, path);
 
   std::optional<program::ProgramSpace> space;
@@ -299,6 +299,11 @@ Fault read_fault(const Json& json, const fs::path& path) {
   }
   if (section.has("declared")) {
     fault.declared = program::parse_fault_set(section.text("declared"), file + ": /declared");
+  }
+  if (section.has("script")) {
+    // Its places are in the program.
+    if (!section.has("program")) section.fail_text("script", "no program", "with a program");
+    fault.script.emplace(section.object("script"), file, "/script", path.parent_path());
   }
   return fault;
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/script.h"
 #include "program/faults.h"
 #include "program/parameters.h"
 
@@ -37,9 +38,10 @@ struct Fault {
   std::optional<program::Parameters> fixed_parameters;  ///< where the fix is expressible by keys
   /// What the study's fault-localisation tools ran on, where it isn't the buggy program.
   std::optional<program::Program> tools;
-  std::string tools_reason;    ///< why they ran on it
-  program::FaultSet declared;  ///< as the study lists it
-  program::FaultSet actual;    ///< diff(buggy, fixed)
+  std::string tools_reason;           ///< why they ran on it
+  program::FaultSet declared;         ///< as the study lists it
+  program::FaultSet actual;           ///< diff(buggy, fixed)
+  std::optional<Script> script = {};  ///< that the buggy program was captured from
   std::filesystem::path file;
 };
 

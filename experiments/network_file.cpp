@@ -65,6 +65,12 @@ Json network_json(const search::Network& network, const Fault* fault) {
                        [&](const search::SearchSpace* space) { return to_json(network, space); });
 }
 
+Json network_json(const NetworkFile& file) {
+  Json json = network_json(file.network, file.fault ? &*file.fault : nullptr);
+  if (file.script) json["script"] = stored_script(*file.script);
+  return json;
+}
+
 NetworkFile read_network_file(const std::filesystem::path& file, std::optional<Fault> fault) {
   NetworkFile loaded;
   loaded.fault = std::move(fault);
@@ -77,6 +83,10 @@ NetworkFile read_network_file(const std::filesystem::path& file, std::optional<F
     loaded.counters = run.counters;
     loaded.end = run.end;
     loaded.network = std::move(run.network);
+    // The fault's file may have been captured again since, with other lines.
+    loaded.script = loaded.fault && loaded.fault->script
+                        ? loaded.fault->script
+                        : script_of_store(loaded.header, file.string());
     return loaded;
   }
   if (is_pipe_or_device(file)) {
@@ -93,6 +103,7 @@ NetworkFile read_network_file(const std::filesystem::path& file, std::optional<F
   }
   if (loaded.fault) {
     loaded.fault = scored_alike(*std::move(loaded.fault));
+    loaded.script = loaded.fault->script;
     const MetricInfo metric = metric_of(loaded.fault->buggy, loaded.fault->file.string());
     loaded.network.fault_id = loaded.fault->id;
     loaded.network.metric = metric.name;

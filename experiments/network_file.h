@@ -19,6 +19,9 @@ struct NetworkFile {
   bool finished = true;        ///< false: of a search that goes on
   /// Of a store: what made it (docs/formats/store.md), and how far it came. A TSV file has neither.
   Json header = {};
+  /// That the fault was captured from: its file's if that is known here, else the one that the
+  /// store keeps; nullopt: it was captured from none.
+  std::optional<Script> script = {};
   search::SearchCounters counters = {};
   search::SearchEnd end = search::SearchEnd::kInterrupted;
 };
@@ -32,6 +35,8 @@ NetworkFile read_network_file(const std::filesystem::path& file, std::optional<F
 std::vector<search::RepairSize> repairs_by_size(const search::Network& network, const Fault* fault);
 /// The network as JSON, with the sizes of its repairs.
 Json network_json(const search::Network& network, const Fault* fault);
+/// The same with `script`, as a store holds it, where the fault was captured from one.
+Json network_json(const NetworkFile& file);
 
 /// Do two parameter strings mean one program? Records spell some values in other ways ("32.0",
 /// "None").

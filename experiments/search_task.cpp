@@ -13,6 +13,7 @@ search::SearchTask search_task(const Fault& fault) {
   search::SearchTask task;
   task.fault_id = fault.id;
   task.fault_file = std::filesystem::absolute(fault.file).string();
+  if (fault.script) task.script = stored_script(*fault.script);
   task.space = &fault.space;
   task.start = fault.space.base_parameters();
   task.fixed = fault.fixed;

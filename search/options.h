@@ -107,6 +107,7 @@ struct RunOptions {
 struct SearchTask {
   std::string fault_id;    ///< "D7"
   std::string fault_file;  ///< absolute, so that a store finds its fault again
+  Json script = {};        ///< of the fault, as stores hold it; null: it has none
   const program::ProgramSpace* space = nullptr;  ///< base = buggy program
   program::Parameters start;                     ///< parameters of the buggy program
   std::optional<program::Program>

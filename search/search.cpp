@@ -31,6 +31,7 @@ Json make_header(const SearchTask& task, const SearchSpace& space, const SearchC
                  {"program", to_string(space.hash(space.program(task.start)))},
                  {"fixed", task.fixed ? Json(to_string(space.hash(*task.fixed))) : Json(nullptr)},
                  {"config", to_json(config)}});
+  if (!task.script.is_null()) header[kStoredScript] = task.script;
   return header;
 }
 

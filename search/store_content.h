@@ -22,6 +22,10 @@ inline constexpr int kStoreVersion = 1;
 /// How to get rid of a store, for messages; other verbs than search come here, too.
 inline constexpr const char* kBeginAnew = "remove it to start anew (neutra search --fresh does)";
 
+/// The field of a header that holds the script which the fault was captured from; other faults'
+/// have none. It says where the program is written, not what is searched.
+inline constexpr const char* kStoredScript = "script";
+
 /// The files beside a store: its suffix is ".journal", ".lock", ".tmp", ...
 inline std::filesystem::path beside(const std::filesystem::path& store, const char* suffix) {
   return store.string() + suffix;

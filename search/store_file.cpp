@@ -28,6 +28,7 @@ constexpr const char* kStoreOrFree = "a store made by neutra search, or a name t
 void write_content(Hdf5File& file, const std::string& name, const StoreContent& content) {
   // Attributes are for people and h5dump; the program reads the header back from one text.
   for (const auto& [key, value] : content.header.items()) {
+    if (key == kStoredScript) continue;  // an attribute holds 64 KiB
     if (value.is_number_integer()) {
       file.write_attribute("/", key, value.get<std::int64_t>());
     } else {

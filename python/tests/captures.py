@@ -50,7 +50,6 @@ class Captured:
     def __init__(self, folder: Path, name: str, code: int, out: str, err: str):
         self.code, self.out, self.err = code, out, err
         self.fault = folder / f"{name}.json"
-        self.script_file = folder / f"{name}.script.json"
 
     @property
     def program(self) -> dict[str, Any]:
@@ -59,10 +58,7 @@ class Captured:
 
     @property
     def script(self) -> dict[str, Any]:
-        document = json.loads(self.fault.read_text())
-        if "script" not in document:
-            document = json.loads(self.script_file.read_text())
-        section: dict[str, Any] = document["script"]
+        section: dict[str, Any] = json.loads(self.fault.read_text())["script"]
         return section
 
     def line(self, path: str) -> int:

@@ -434,5 +434,5 @@ def test_whole_script_is_the_script_alone(python: str, source: str, tmp_path: Pa
     document = json.loads((tmp_path / "fault.json").read_text())
     assert document["program"]["fit"]["epochs"] == 3
     assert (tmp_path / "fault.data.npz").exists()
-    notes = json.loads((tmp_path / "fault.script.json").read_text())["script"]["notes"]
+    notes = document["script"]["notes"]
     assert any("fit is called again: captured is the first training alone" in note for note in notes)

@@ -51,10 +51,7 @@ class Ran:
 
     @property
     def notes(self) -> list[str]:
-        document = json.loads((self.folder / "fault.json").read_text())
-        if "script" not in document:
-            document = json.loads((self.folder / "fault.script.json").read_text())
-        notes: list[str] = document["script"]["notes"]
+        notes: list[str] = json.loads((self.folder / "fault.json").read_text())["script"]["notes"]
         return notes
 
 

@@ -103,7 +103,7 @@ def test_places_of_texts(kind: str, tmp_path: Path) -> None:
     assert {"'relu'", "4", "'sgd'", "3"} <= {entry["text"] for entry in places}
 
 
-def fault(tmp_path: Path, inside: bool = True) -> Path:
+def fault(tmp_path: Path) -> Path:
     """A captured script as capture writes it."""
     script = tmp_path / "train.py"
     script.write_bytes(as_bytes("plain"))
@@ -112,19 +112,14 @@ def fault(tmp_path: Path, inside: bool = True) -> Path:
     digest = hashlib.sha256(script.read_bytes()).hexdigest()
     files = [{"file": "train.py", "sha256": digest}]
     section = {"file": "train.py", "arguments": [], "framework": "keras", "files": files, "places": places}
-    document: dict[str, Any] = {"format": "neutra-fault", "version": 1, "program": run.program}
-    if inside:
-        document["script"] = section
-    else:
-        (tmp_path / "f.script.json").write_text(json.dumps({"script": section}))
+    document = {"format": "neutra-fault", "version": 1, "program": run.program, "script": section}
     (tmp_path / "f.json").write_text(json.dumps(document))
     (tmp_path / "w.json").write_text(json.dumps(wanted_of(run.program)))
     return tmp_path / "f.json"
 
 
-@pytest.mark.parametrize("inside", [True, False])
-def test_command(inside: bool, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    file = fault(tmp_path, inside)
+def test_command(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    file = fault(tmp_path)
     assert main([str(file), str(tmp_path / "w.json")]) == 0
     (tmp_path / "p.diff").write_bytes(capfdbinary.readouterr().out)
     subprocess.run(["patch", "-p1", "-s", "--dry-run", "-i", "p.diff"], cwd=tmp_path, check=True)

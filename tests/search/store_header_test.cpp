@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "base/files.h"
+#include "search/store_check.h"
 #include "search/store_reader.h"
+#include "search/store_recovery.h"
 #include "tests/search/fakes.h"
 #include "tests/search/reference_search.h"
 #include "tests/search/store_files.h"
@@ -114,6 +117,46 @@ TEST(StoreHeader, AnEditedProgramIsAnotherSearch) {
       message_of([&] { run_search(c.task, Edited(), c.config, {}, trainer, folder / "s.h5"); },
                  Exit::kBadInput);
   EXPECT_NE(message.find("the buggy program was changed"), std::string::npos) << message;
+}
+
+/// A script whose section is larger than an attribute of HDF5 may be.
+Json long_script(int line) {
+  Json script = {{"file", "train.py"}, {"places", Json::array()}};
+  for (int i = 0; i < 5000; ++i) script["places"].push_back({{"path", "/fit"}, {"line", line + i}});
+  script["folder"] = "/a";
+  return script;
+}
+
+TEST(StoreHeader, TheScriptOfAFaultIsKeptAndMakesNoOtherSearch) {
+  TemporaryFolder folder;
+  Case c = plain_case(6);
+  FakeTrainer bare_trainer(c.landscape), trainer(c.landscape);
+  const auto bare = run(c, {}, bare_trainer, folder / "bare.h5");
+  EXPECT_FALSE(read_store(folder / "bare.h5").header.contains(kStoredScript));
+  c.task.script = long_script(1);
+  trainer.stop_after = bare_trainer.trainings / 2;
+  RunOptions options;
+  options.stop = &trainer.stop;
+  EXPECT_EQ(run(c, options, trainer, folder / "s.h5").end, SearchEnd::kInterrupted);
+  EXPECT_EQ(read_store(folder / "s.h5").header.at(kStoredScript), c.task.script);
+  // Captured again: its lines moved.
+  c.task.script = long_script(2);
+  const auto went_on = run(c, {}, trainer, folder / "s.h5");
+  EXPECT_EQ(tsv(went_on.network), tsv(bare.network));
+  EXPECT_EQ(to_json(went_on.network).dump(), to_json(bare.network).dump());
+  EXPECT_EQ(read_store(folder / "s.h5").header.at(kStoredScript), long_script(1));
+  EXPECT_TRUE(check_store(folder / "s.h5").empty());
+  // Nor does a fault without one.
+  c.task.script = nullptr;
+  EXPECT_TRUE(run(c, {}, trainer, folder / "s.h5").was_finished);
+
+  merge_stores({folder / "s.h5", folder / "bare.h5"}, folder / "merged.h5");
+  EXPECT_EQ(read_store(folder / "merged.h5").header.at(kStoredScript), long_script(1));
+  std::string bytes = read_file(folder / "s.h5", "a store");
+  bytes[700] = static_cast<char>(bytes[700] + 1);
+  put_bytes(folder / "s.h5", bytes);
+  ASSERT_TRUE(repair_store(folder / "s.h5", std::nullopt));
+  EXPECT_EQ(read_store(folder / "s.h5").header.at(kStoredScript), long_script(1));
 }
 
 }  // namespace

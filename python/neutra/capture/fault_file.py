@@ -16,9 +16,6 @@ from typing import Any
 from .frames import frame_at
 from .recording import NotCaptured, Recording
 
-#: Does the fault file hold its section `script`? While the command refuses it, it lies beside it: NAME.script.json.
-SCRIPT_IN_FAULT_FILE = False
-
 
 @dataclass
 class Written:
@@ -56,7 +53,7 @@ def stem_of(path: str) -> str:
 
 
 def write(recording: Recording, path: str, script: str, arguments: list[str]) -> Written:
-    """Writes the fault file `path` and the files beside it: NAME.data.npz, NAME.weights.h5, NAME.script.json. Raises
+    """Writes the fault file `path` and the files beside it: NAME.data.npz, NAME.weights.h5. Raises
     NotCaptured where they can't be written, and where the command refuses the program, with the user's lines."""
     path = os.path.abspath(path)
     stem = stem_of(path)
@@ -76,16 +73,12 @@ def write(recording: Recording, path: str, script: str, arguments: list[str]) ->
             checked = json.loads(json.dumps(written.document))
             checked["program"]["data"]["arguments"]["file"] = data
             _check(checked, f"{path}.check", recording)
+            # The check adds notes.
             section = script_section(recording, script, arguments, os.path.dirname(path))
             section["data"] = {"file": os.path.basename(f"{stem}.data.npz"), "sha256": digest(data)}
             if recording.weights:
                 section["weights"] = {"file": os.path.basename(f"{stem}.weights.h5"), "sha256": digest(weights)}
-            if SCRIPT_IN_FAULT_FILE:
-                written.document["script"] = section
-            else:
-                beside = files.enter_context(replacing(f"{stem}.script.json"))
-                _write_json({"format": "neutra-script", "version": 1, "script": section}, beside)
-                written.files["script"] = f"{stem}.script.json"
+            written.document["script"] = section
             _write_json(written.document, fault)
     except OSError as error:
         raise NotCaptured(f"{error.filename or path}: {error.strerror}; allowed: a file that can be written") from None

@@ -198,10 +198,7 @@ def read_script(fault: Path) -> Script:
     """The script of a fault file that was captured, with the text of its files. Raises OSError, BadFault."""
     try:
         document = json.loads(fault.read_text(encoding="utf-8"))
-        program, section = document["program"], document.get("script")
-        if section is None:
-            beside = fault.with_name((fault.name[:-5] if fault.name.endswith(".json") else fault.name) + ".script.json")
-            section = json.loads(beside.read_text(encoding="utf-8"))["script"]
+        program, section = document["program"], document["script"]
         sites = [site_of_json(entry["site"], entry["file"]) for entry in section["places"] if "site" in entry]
         names = [(entry["file"], entry["sha256"]) for entry in section["files"]]
         framework, arguments = section["framework"], section["arguments"]
