@@ -13,6 +13,7 @@
 #include "search/store_content.h"
 #include "tests/error_of.h"
 #include "tests/has.h"
+#include "tests/source_file.h"
 #include "tests/test_folder.h"
 
 namespace neutra::experiments::tests {
@@ -22,7 +23,7 @@ using neutra::tests::error_of;
 using neutra::tests::has;
 using neutra::tests::TestFolder;
 
-const std::string kFolder = std::string(NEUTRA_SOURCE_DIR) + "/tests/data/script";
+const std::string kFolder = source_file("tests/data/script");
 const std::string kDigest(64, 'a');
 
 /// A script of three lines: a layer, its units, and the call of fit.
