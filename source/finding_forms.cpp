@@ -1,0 +1,161 @@
+#include "source/finding_forms.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/printable.h"
+
+namespace neutra::source {
+namespace {
+
+template <typename Use>
+void for_each(const Findings& findings, const Use& use) {
+  for (const CheckedFile& file : findings.files)
+    for (const Finding& finding : file.findings)
+      if (finding.rule->severity >= findings.least) use(file, finding);
+}
+
+Json fix_of(const CheckedFile& file, const Finding& finding) {
+  if (!finding.fix) return nullptr;
+  const Position begin = file.text->position(finding.fix->begin);
+  const Position end = file.text->position(finding.fix->end);
+  return {{"line", begin.line},
+          {"column", begin.column},
+          {"end_line", end.line},
+          {"end_column", end.column},
+          {"text", finding.fix->text}};
+}
+
+/// A path as the address of a file in a SARIF document: relative, `%` for what may not stand there.
+std::string uri_of(const std::string& name) {
+  static constexpr char kHex[] = "0123456789ABCDEF";
+  std::string uri;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
+                       (byte >= 'A' && byte <= 'Z') || c == '/' || c == '.' || c == '-' ||
+                       c == '_' || c == '~';
+    if (plain)
+      uri += c;
+    else
+      (uri += '%') += {kHex[byte >> 4], kHex[byte & 15]};
+  }
+  return uri.starts_with("./") ? uri.substr(2) : uri;
+}
+
+std::string level_of(Severity severity) {
+  return severity == Severity::kError     ? "error"
+         : severity == Severity::kWarning ? "warning"
+                                          : "note";
+}
+
+Json sarif_fix(const CheckedFile& file, const Json& fix, const std::string& message) {
+  return {{{"description", {{"text", message}}},
+           {"artifactChanges",
+            {{{"artifactLocation", {{"uri", uri_of(file.name)}}},
+              {"replacements",
+               {{{"deletedRegion",
+                  {{"startLine", fix["line"]},
+                   {"startColumn", fix["column"]},
+                   {"endLine", fix["end_line"]},
+                   {"endColumn", fix["end_column"]}}},
+                 {"insertedContent", {{"text", fix["text"]}}}}}}}}}}};
+}
+
+}  // namespace
+
+std::size_t count(const Findings& findings) {
+  std::size_t number = 0;
+  for_each(findings, [&](const CheckedFile&, const Finding&) { ++number; });
+  return number;
+}
+
+std::string text_of(const Findings& findings) {
+  std::string text;
+  for_each(findings, [&](const CheckedFile& file, const Finding& finding) {
+    text += file.name + ":" + std::to_string(finding.position.line) + ":" +
+            std::to_string(finding.position.column) + ": " +
+            std::string(name_of(finding.rule->severity)) + ": " + printable(finding.message) +
+            " [" + finding.rule->id + "]\n";
+  });
+  return text;
+}
+
+Json json_of(const Findings& findings) {
+  std::size_t lines = 0, files = 0;
+  for (const CheckedFile& file : findings.files) {
+    if (!file.text) continue;
+    ++files;
+    lines += file.text->lines();
+  }
+  Json list = Json::array();
+  for_each(findings, [&](const CheckedFile& file, const Finding& finding) {
+    const Rule& rule = *finding.rule;
+    Json path = Json::array();
+    for (const Step& step : finding.path)
+      path.push_back({{"line", step.line}, {"text", step.text}});
+    list.push_back({{"rule", rule.id},
+                    {"pattern", json_or_null(rule.pattern)},
+                    {"severity", name_of(rule.severity)},
+                    {"file", file.name},
+                    {"line", finding.position.line},
+                    {"column", finding.position.column},
+                    {"message", finding.message},
+                    {"category", rule.category},
+                    {"root_cause", rule.root_cause},
+                    {"symptom", rule.symptom},
+                    {"faults", rule.faults},
+                    {"path", std::move(path)},
+                    {"fix", fix_of(file, finding)}});
+  });
+  return {{"format", "neutra-check"},
+          {"version", 1},
+          {"files", files},
+          {"lines", lines},
+          {"findings", std::move(list)}};
+}
+
+Json sarif_of(const Findings& findings, const std::string& version) {
+  std::map<std::string, std::size_t> numbers;
+  Json rules = Json::array(), results = Json::array();
+  for_each(findings, [&](const CheckedFile& file, const Finding& finding) {
+    const Rule& rule = *finding.rule;
+    const auto [number, is_new] = numbers.try_emplace(rule.id, numbers.size());
+    if (is_new)
+      rules.push_back({{"id", rule.id},
+                       {"shortDescription", {{"text", rule.message}}},
+                       {"defaultConfiguration", {{"level", level_of(rule.severity)}}},
+                       {"properties",
+                        {{"category", rule.category},
+                         {"rootCause", rule.root_cause},
+                         {"symptom", rule.symptom}}}});
+    const Position end = file.text->position(finding.end);
+    Json result = {
+        {"ruleId", rule.id},
+        {"ruleIndex", number->second},
+        {"level", level_of(rule.severity)},
+        {"message", {{"text", finding.message}}},
+        {"locations",
+         {{{"physicalLocation",
+            {{"artifactLocation", {{"uri", uri_of(file.name)}}},
+             {"region",
+              {{"startLine", finding.position.line},
+               {"startColumn", finding.position.column},
+               {"endLine", std::max(end.line, finding.position.line)},
+               {"endColumn", end.line > finding.position.line
+                                 ? end.column
+                                 : std::max(end.column, finding.position.column)}}}}}}}}};
+    if (finding.fix) result["fixes"] = sarif_fix(file, fix_of(file, finding), rule.message);
+    results.push_back(std::move(result));
+  });
+  return {
+      {"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
+      {"version", "2.1.0"},
+      {"runs",
+       {{{"tool",
+          {{"driver", {{"name", "neutra"}, {"version", version}, {"rules", std::move(rules)}}}}},
+         {"columnKind", "unicodeCodePoints"},
+         {"results", std::move(results)}}}}};
+}
+
+}  // namespace neutra::source
