@@ -7,6 +7,10 @@ foreach(folder benchmarks data faults programs studies subjects tables)
   install(DIRECTORY experiments/${folder} DESTINATION ${CMAKE_INSTALL_DATADIR}/neutra COMPONENT command
           FILES_MATCHING PATTERN "*.json" PATTERN "*.csv" PATTERN "*.tsv" PATTERN "*.h5")
 endforeach()
+# The Python package, for verbs that run Python: in a folder of its own, so that nothing else comes with it.
+install(DIRECTORY python/neutra DESTINATION ${CMAKE_INSTALL_DATADIR}/neutra/python COMPONENT command
+        FILES_MATCHING PATTERN "*.py" PATTERN "*.json" PATTERN py.typed PATTERN __pycache__ EXCLUDE PATTERN ".*" EXCLUDE
+        PATTERN _native EXCLUDE)
 # As in the source tree, so that links lead on.
 install(FILES README.md CHANGELOG.md CONTRIBUTING.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT documentation)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT documentation)

@@ -30,6 +30,7 @@ set(CPACK_DEBIAN_NEUTRA_PACKAGE_NAME neutra)
 # Its libraries come to these: debian_files.cmake asks which they are.
 set(CPACK_DEBIAN_NEUTRA_PACKAGE_SUGGESTS
     "python3-neutra, openmpi-bin | mpich, graphviz, librsvg2-bin, dataset-fashion-mnist")
+set(CPACK_DEBIAN_NEUTRA_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/packaging/debian/neutra/prerm)
 set(CPACK_DEBIAN_NEUTRA_DESCRIPTION "search for every small repair of a faulty deep-learning program
 neutra takes a faulty deep-learning program, searches in parallel for every
 small patch that repairs it (the neutrality network), and tells which repairs
@@ -55,6 +56,6 @@ package calls the command and reads its files: tables are pandas frames,
 networks are networkx graphs, and a fault-localisation tool is a function.")
 
 install(DIRECTORY python/neutra DESTINATION lib/python3/dist-packages COMPONENT python EXCLUDE_FROM_ALL
-        FILES_MATCHING PATTERN "*.py" PATTERN py.typed PATTERN __pycache__ EXCLUDE PATTERN ".*" EXCLUDE)
+        FILES_MATCHING PATTERN "*.py" PATTERN "*.json" PATTERN py.typed PATTERN __pycache__ EXCLUDE PATTERN ".*" EXCLUDE)
 
 include(CPack)

@@ -29,7 +29,8 @@ std::vector<std::string> installed_files(const fs::path& folder) {
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
     if (entry.is_directory()) continue;
     const std::string name = entry.path().lexically_relative(folder).generic_string();
-    if (name != kChecksumsFile) files.push_back(name);
+    // Python keeps what it has compiled beside the package.
+    if (name != kChecksumsFile && !contains(name, "__pycache__")) files.push_back(name);
   }
   const fs::path prefix = folder.parent_path().parent_path();
   std::vector<fs::path> beside{prefix / "bin/neutra"};
