@@ -83,6 +83,21 @@ void set_configured(Arguments& arguments, const VerbOptions& verb,
   }
 }
 
+/// "--output" and "--output=FILE" of "output", or its letter: "-o".
+bool is_spelling(const std::string& word, const Option& option) {
+  return word.substr(0, word.find('=')) == "--" + option.name ||
+         (option.letter != 0 && word == std::string{'-', option.letter});
+}
+
+/// Is it an option whose value is the next word?
+bool takes_next(const std::string& word, const VerbOptions& verb) {
+  if (word.find('=') != std::string::npos) return false;
+  const std::vector<Option> options = options_of(verb);
+  return std::any_of(options.begin(), options.end(), [&](const Option& option) {
+    return option.type != OptionType::kFlag && is_spelling(word, option);
+  });
+}
+
 }  // namespace
 
 const std::vector<std::string>& common_options() {
@@ -141,8 +156,65 @@ std::string chosen_format(const Arguments& arguments) {
   return arguments.has("format") ? arguments.text("format") : "text";
 }
 
+ScriptWords split_script_words(const VerbOptions& verb, const std::vector<std::string>& words) {
+  using Words = std::vector<std::string>;
+  std::size_t begin = 0;
+  while (begin < words.size() && words[begin].starts_with("-") && words[begin] != "--")
+    begin += takes_next(words[begin], verb) ? 2 : 1;
+  begin = std::min(begin, words.size());
+  const auto at = [&](std::size_t index) {
+    return words.begin() + static_cast<std::ptrdiff_t>(std::min(index, words.size()));
+  };
+  ScriptWords parts{Words(words.begin(), at(begin)), {}};
+  if (begin < words.size() && words[begin] == "--") {
+    parts.script = Words(at(begin + 1), words.end());
+    return parts;
+  }
+  const auto script_end = at(begin + 1), dashes = std::find(script_end, words.end(), "--");
+  const auto is_ours = [&](const std::string& word) {
+    return std::any_of(
+        verb.behind_script.begin(), verb.behind_script.end(), [&](const std::string& name) {
+          const Option& option = *find_option(name);
+          return is_spelling(word, option) &&
+                 std::none_of(parts.own.begin(), parts.own.end(), [&](const std::string& before) {
+                   return is_spelling(before, option);
+                 });
+        });
+  };
+  const auto ours = std::find_if(script_end, dashes, is_ours);
+  parts.script = Words(at(begin), ours);
+  parts.own.insert(parts.own.end(), ours, dashes);
+  if (dashes != words.end()) {
+    // Without options between the script and it, it is the mark that all behind it is the script's.
+    const bool is_mark = ours != dashes || dashes == script_end;
+    parts.script.insert(parts.script.end(), dashes + (is_mark ? 1 : 0), words.end());
+  }
+  return parts;
+}
+
+std::string script_words_note(const VerbOptions& verb, const Arguments& arguments) {
+  const std::vector<std::string>& given = arguments.words;
+  if (std::find(given.begin(), given.end(), "--") != given.end()) return "";
+  const std::vector<std::string>& script = arguments.positional;
+  std::vector<std::string> names = verb.names;
+  for (const Option& option : verb.own) names.push_back(option.name);
+  for (std::size_t i = 1; i < script.size(); ++i) {
+    for (const std::string& name : names) {
+      if (script[i].substr(0, script[i].find('=')) != "--" + name) continue;
+      std::vector<std::string> begins;
+      for (const std::string& begin : verb.behind_script) begins.push_back("--" + begin);
+      return "neutra: note: " + script[i] + " is a word of " + script[0] +
+             ", since it stands behind it; options of neutra stand in front of the script, or " +
+             "behind " + join(begins, ", ") + "\n";
+    }
+  }
+  return "";
+}
+
 Arguments parse_arguments(const VerbOptions& verb, const std::vector<std::string>& words) {
   const auto names = all_names(verb);
+  const bool runs_script = !verb.behind_script.empty();
+  const ScriptWords parts = runs_script ? split_script_words(verb, words) : ScriptWords{words, {}};
   po::options_description options = description(verb);
   po::options_description hidden = options;
   hidden.add_options()("positional", po::value<std::vector<std::string>>(), "");
@@ -152,9 +224,12 @@ Arguments parse_arguments(const VerbOptions& verb, const std::vector<std::string
   po::variables_map given;
   try {
     const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
-    po::store(
-        po::command_line_parser(words).options(hidden).positional(positional).style(style).run(),
-        given);
+    po::store(po::command_line_parser(parts.own)
+                  .options(hidden)
+                  .positional(positional)
+                  .style(style)
+                  .run(),
+              given);
   } catch (const po::unknown_option& error) {
     std::string name = error.get_option_name();
     while (!name.empty() && name.front() == '-') name.erase(0, 1);
@@ -187,6 +262,12 @@ Arguments parse_arguments(const VerbOptions& verb, const std::vector<std::string
   }
   if (given.count("positional"))
     arguments.positional = given["positional"].as<std::vector<std::string>>();
+  if (runs_script) {
+    if (!arguments.positional.empty())
+      throw usage_error("found '" + arguments.positional[0] + "' among the options; allowed: " +
+                        "words of the script behind the script, or behind --");
+    arguments.positional = parts.script;
+  }
   const int count = static_cast<int>(arguments.positional.size());
   if (!verb.actions.empty() && count > 0) {
     std::vector<std::string> actions;
@@ -197,7 +278,7 @@ Arguments parse_arguments(const VerbOptions& verb, const std::vector<std::string
   }
   if (count < verb.least_positional)
     throw usage_error("expects " + verb.positional_name + "; found nothing");
-  if (count > verb.most_positional)
+  if (count > verb.most_positional && !runs_script)
     throw usage_error(
         "found '" + arguments.positional[static_cast<std::size_t>(verb.most_positional)] +
         "'; allowed: " + (verb.most_positional == 0 ? "options only" : verb.positional_name));

@@ -15,7 +15,7 @@ namespace neutra::cli {
 class Arguments {
  public:
   std::vector<std::string> words;       ///< as given, behind the verb
-  std::vector<std::string> positional;  ///< that belong to no option
+  std::vector<std::string> positional;  ///< that belong to no option; a script with its own words
   std::vector<std::string> given;       ///< names of the options on the command line
 
   bool has(std::string_view name) const;  ///< given or has a default
@@ -67,7 +67,26 @@ struct VerbOptions {
   std::vector<VerbAction> actions = {};   ///< the first word is one of them
   /// Options that mean something else here than in the table, which a configuration can't give.
   std::vector<Option> own = {};
+  /// Not empty: the first word is a script, and those behind it are the script's own, up to the
+  /// first of these options (split_script_words()).
+  std::vector<std::string> behind_script = {};
 };
+
+/// A command line with a script in it.
+struct ScriptWords {
+  std::vector<std::string> own;     ///< options of the verb
+  std::vector<std::string> script;  ///< the script and its own words
+};
+
+/// Options of the verb stand in front of the script; or behind it, from the first of
+/// `behind_script` on that isn't in front, and then a "--" ends them and more of the script's own
+/// follow. Everything else behind the script is the script's, also what looks like an option of the
+/// verb. As python/neutra/capture/cli.py.
+ScriptWords split_script_words(const VerbOptions& verb, const std::vector<std::string>& words);
+
+/// A line for standard error where a word of the script, `words` behind its name, is spelt as an
+/// option of the verb and no "--" says that it is the script's; "": there is none.
+std::string script_words_note(const VerbOptions& verb, const Arguments& arguments);
 
 /// Parses the words after the verb. Throws usage_error (command line, environment) or input_error
 /// (configuration file).

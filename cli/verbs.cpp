@@ -8,6 +8,7 @@ namespace neutra::cli {
 // build finds that file by itself.
 #define NEUTRA_VERBS(ROW) \
   ROW(bench)              \
+  ROW(capture)            \
   ROW(collect)            \
   ROW(completion)         \
   ROW(config)             \
@@ -16,12 +17,14 @@ namespace neutra::cli {
   ROW(evaluate)           \
   ROW(export)             \
   ROW(faults)             \
+  ROW(fix)                \
   ROW(import)             \
   ROW(localise)           \
   ROW(man)                \
   ROW(mutate)             \
   ROW(network)            \
   ROW(parse)              \
+  ROW(patch)              \
   ROW(report)             \
   ROW(score)              \
   ROW(search)             \

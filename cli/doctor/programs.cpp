@@ -1,17 +1,13 @@
 // Programs that some verbs call, and the Python package.
 
-#include <filesystem>
-
-#include "base/environment.h"
 #include "base/process.h"
 #include "base/strings.h"
 #include "cli/build_info.h"
 #include "cli/doctor/check.h"
+#include "cli/python.h"
 
 namespace neutra::cli::doctor {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr double kPatience = 60;  ///< seconds that a program may take to tell its version
 
@@ -73,23 +69,13 @@ Check program_check(const Program& program) {
   return {program.name, State::kOk, printed(result)};
 }
 
-/// The Python that the command is a package of, else that in PATH.
-std::string python() {
-  for (fs::path folder = own_program(); folder.has_relative_path(); folder = folder.parent_path()) {
-    if (folder.filename() != "site-packages") continue;
-    const fs::path beside = folder.parent_path().parent_path().parent_path() / "bin/python3";
-    std::error_code ignored;
-    if (fs::exists(beside, ignored)) return beside.string();
-  }
-  return "python3";
-}
-
 Check python_check() {
   const char* hint =
       "install the wheel, Debian's python3-neutra, or ./python of the sources "
       "(docs/howto/use_from_python.md)";
   const ProcessResult result =
-      called({python(), "-c", "import neutra; print(neutra.__version__, neutra.__path__[0])"});
+      called({package_python().value_or("python3"), "-c",
+              "import neutra; print(neutra.__version__, neutra.__path__[0])"});
   if (result.end == ProcessEnd::kNotStarted) {
     return {"python", State::kMissing, "no program 'python3' in PATH: no use from Python",
             "Debian's package python3 has it"};

@@ -21,6 +21,8 @@ std::vector<Option> mutation_group();
 std::vector<Option> benchmark_group();
 /// Fault-localisation tools, their answers and the scores of these.
 std::vector<Option> tools_group();
+/// Training scripts: how they are captured and patched.
+std::vector<Option> scripts_group();
 /// Studies, their jobs, and folders that are shown in a browser.
 std::vector<Option> studies_group();
 

@@ -109,13 +109,13 @@ def _overlap(one: Span, other: Span) -> bool:
 
 
 def unified_diff(changes: Mapping[str, tuple[bytes, bytes]]) -> bytes:
-    """What `patch -p1` applies: each file's name with its old and new bytes. Lines end where `patch` thinks they do, at
-    line feeds."""
+    """What `patch -p1` applies: each file's name with its old and new bytes; an absolute name is seen from the current
+    folder where it lies below that, else from /. Lines end where `patch` thinks they do, at line feeds."""
     out: list[bytes] = []
     for name, (old, new) in changes.items():
         if old == new:
             continue
-        label = os.fsencode(name.lstrip("/"))
+        label = os.fsencode(name.removeprefix(os.path.join(os.getcwd(), "")).lstrip("/"))
         end = b"\t" if b" " in label else b""
         lines = difflib.diff_bytes(
             difflib.unified_diff, _lines(old), _lines(new), b"a/" + label + end, b"b/" + label + end, lineterm=b""
