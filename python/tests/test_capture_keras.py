@@ -111,20 +111,6 @@ EXPECTED: dict[str, tuple[list[str], dict[str, Any], dict[str, str]]] = {
 
 #: What no program holds: the script, where `HERE` marks the line that is named, and what is said of it.
 REFUSED = {
-    "subclassed": (
-        """
-class Net(keras.Model):
-    def __init__(self):
-        super().__init__()
-        self.dense = keras.layers.Dense(1)
-    def call(self, x):
-        return self.dense(x)
-model = Net()
-model.compile("sgd", "mse")
-model.fit(x, y)  # HERE
-""",
-        "found Net, a subclassed model",
-    ),
     "train_on_batch": (
         """
 model = keras.Sequential([keras.layers.Dense(1)])

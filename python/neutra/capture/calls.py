@@ -120,6 +120,10 @@ class CallLog:
         found = self._calls.get(id(made))
         return found[1] if found and found[0]() is made else None
 
+    def drop(self, made: Any) -> None:
+        """Forgets the call that made an object: it was the capture's own."""
+        self._calls.pop(id(made), None)
+
     def watch_class(self, base: type, skip: tuple[type, ...] = ()) -> None:
         """Keeps the call of every constructor of `base` and of its subclasses, but for those of `skip`."""
         logs = _LOGS.setdefault(base, [])

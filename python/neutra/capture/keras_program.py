@@ -8,6 +8,7 @@ from typing import Any
 
 from .calls import Call, CallLog
 from .keras_callbacks import Acting, read_callbacks
+from .keras_trace import is_own, opened, parts_of
 from .recording import Frame, NotCaptured
 
 _PACKAGES = ("keras", "tf_keras", "tensorflow")
@@ -16,13 +17,15 @@ _PACKAGES = ("keras", "tf_keras", "tensorflow")
 @dataclass
 class Training:
     """A training as Keras has it: `model` as to_json() stores it, `options` for the import, what the callbacks come to,
-    notes, and problems: what no program holds."""
+    notes, and problems: what no program holds. `traced` says that the model has to be followed through its own call,
+    which gives `model`."""
 
     model: dict[str, Any] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
     acting: Acting = field(default_factory=Acting)
     notes: list[str] = field(default_factory=list)
     problems: list[NotCaptured] = field(default_factory=list)
+    traced: bool = False
 
 
 def is_keras(value: Any) -> bool:
@@ -44,7 +47,7 @@ def read_training(
     found = Training()
     frame = fit.frame
     _check_model(model, found, frame)
-    if not found.problems:
+    if not found.problems and not found.traced:
         _model(model, found, frame)
     arguments = compiled.arguments if compiled else stored_arguments(model)
     place = (compiled.frame if compiled else None) or frame
@@ -65,14 +68,10 @@ def read_training(
 
 
 def _check_model(model: Any, found: Training, frame: Frame | None) -> None:
-    """A chain of Keras's own code, or a problem."""
+    """Keras's own code in training, or a problem; a call of one's own is followed."""
     name = type(model).__name__
-    if not any(each.__name__ in ("Sequential", "Functional") and is_keras(each) for each in type(model).__mro__):
-        found.problems.append(
-            NotCaptured(f"found {name}, a subclassed model; allowed: Sequential and functional models", frame)
-        )
-        return
-    for method in ("call", "train_step", "compute_loss"):
+    found.traced = bool(opened(model))
+    for method in ("train_step", "compute_loss"):
         function = getattr(type(model), method, None)
         if function is not None and not is_keras(function):
             found.problems.append(NotCaptured(f"found {name} with a {method} of its own; allowed: Keras's", frame))
@@ -114,18 +113,25 @@ def _adapted(part: Any, layers: dict[str, Any]) -> None:
 
 
 def flat_layers(model: Any) -> list[Any]:
-    """The layers of a model in their order, an InputLayer too, those of models in it in their place."""
+    """The layers of a model in order, an InputLayer too, those of models and of own layers in it in their place."""
+    if is_own(model):
+        return [each for part in parts_of(model) for each in (flat_layers(part) if _holds(part) else [part])]
     kept = getattr(model, "_self_tracked_trackables", None) or getattr(model, "_layers", None) or []
     layers = [layer for layer in kept if hasattr(layer, "get_config")] or list(model.layers)
     listed = {id(layer) for layer in layers}
     layers += [layer for layer in model.layers if id(layer) not in listed]
     found: list[Any] = []
     for layer in layers:
-        if hasattr(layer, "layers") and hasattr(layer, "to_json"):
+        if _holds(layer):
             found += flat_layers(layer)
         else:
             found.append(layer)
     return found
+
+
+def _holds(layer: Any) -> bool:
+    """A model, or a layer of one's own that has layers."""
+    return (hasattr(layer, "layers") and hasattr(layer, "to_json")) or (is_own(layer) and bool(parts_of(layer)))
 
 
 def stored_arguments(model: Any) -> dict[str, Any]:

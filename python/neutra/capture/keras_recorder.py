@@ -17,6 +17,7 @@ from .keras_data import FitData, FitRows
 from .keras_import import import_model
 from .keras_program import Training, flat_layers, read_training
 from .keras_sites import SiteMaker
+from .keras_trace import traced
 from .recording import Frame, NotCaptured, Recording, Session
 from .streams import kind_of
 
@@ -32,6 +33,8 @@ _CLASSES = (
     "initializers.Initializer",
     "regularizers.Regularizer",
     "constraints.Constraint",
+    "utils.Sequence",
+    "utils.PyDataset",
 )
 
 
@@ -78,7 +81,11 @@ def _batching(log: CallLog, plain: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def batch_call(log: CallLog, data: Any) -> Call | None:
-    """The call of `batch` that a tf.data.Dataset has among its steps."""
+    """The call of `batch` that a tf.data.Dataset has among its steps, or the one that made a Sequence with a
+    batch_size."""
+    if kind_of(data) == "Sequence":
+        call = log.of(data)
+        return call if call is not None and "batch_size" in call.arguments else None
     while data is not None:
         if (call := log.of(data)) is not None and call.name == "batch":
             return call
@@ -225,10 +232,12 @@ class KerasRecorder:
         for place in self._given_weights(model):
             training.notes.append(f"{place}: the weights are given before the training: the program draws its own")
         recording = Recording(framework_of(self._keras), {})
-        weights = weights_of(model, filled) if options.weights else None
-        if options.weights and weights is None:
+        later = training.traced and filled is not None
+        weights = weights_of(model, filled) if options.weights and not later else None
+        if options.weights and weights is None and not later:
             training.notes.append(f"{call.frame}: no initial weights are kept: there are none before the first step")
-        finish = Finisher(recording, training, model, call, self._compiled.get(model), self._log, weights)
+        finish = Finisher(self._keras, recording, training, model, call, self._compiled.get(model), self._log, weights)
+        finish.keep = later and options.weights
         if filled is not None:
             try:
                 finish(filled)
@@ -283,6 +292,7 @@ class Finisher:
 
     def __init__(
         self,
+        keras: ModuleType,
         recording: Recording,
         training: Training,
         model: Any,
@@ -291,10 +301,11 @@ class Finisher:
         log: CallLog,
         weights: list[tuple[str, list[Any]]] | None,
     ):
-        self._recording, self._training, self._model = recording, training, model
+        self._keras, self._recording, self._training, self._model = keras, recording, training, model
         self._fit, self._compiled, self._log, self._weights = fit, compiled, log, weights
         self._optimizer = model.optimizer
         self.trained: list[tuple[str, list[Any]]] | None = None  # the weights behind fit
+        self.keep = False  # the weights of a model that has none before it is followed
         self._test: tuple[Any, Any, Frame | None] | None = None
 
     def __call__(self, data: FitData) -> None:
@@ -304,6 +315,14 @@ class Finisher:
         name = "program"
         if self._fit.frame:
             name = self._fit.frames[-1].file.rpartition("/")[2].rpartition(".")[0] or name
+        if training.traced:
+            x = data.arrays["x_train" if "x_train" in data.arrays else "x"]
+            self._model, training.model = traced(self._keras, self._model, x, self._fit.frame)
+            for layer in self._model.layers:
+                if type(layer).__name__ == "InputLayer":
+                    self._log.drop(layer)
+            if self.keep:
+                self._weights = weights_of(self._model, None)
         program, notes = import_model(training.model, options, name, self._lines(), self._fit.frame)
         self._add_test(data)
         program["data"] = data.data

@@ -8,6 +8,7 @@ from typing import Any
 from .calls import Call, CallLog
 from .keras_program import Training, flat_layers
 from .recording import Site
+from .streams import kind_of
 
 #: Arguments of Keras that programs have under another name.
 ALIASES = {
@@ -71,7 +72,7 @@ class SiteMaker:
 
     def _input(self, path: str, call: Call) -> None:
         """The layer that keras.Input() made. One that Keras adds for an input_shape has no line of its own."""
-        if "Input" in call.through:
+        if next((name for name in call.through if name != "error_handler"), "") == "Input":
             shape = f"{path}/config/batch_input_shape"
             arguments = {"shape": shape, "batch_size": shape, "batch_shape": shape}
             self.sites.append(Site("Input", path, call.frames, arguments, ["shape", "batch_size"]))
@@ -85,7 +86,8 @@ class SiteMaker:
                 continue
             found[name] = f"{path}/config/{key}"
             nested = self._log.of(value)
-            if nested is not None and nested.direct and key != "layer" and isinstance(config[key], dict):
+            made = nested is not None and (nested.direct or set(nested.through) <= {"l1_l2", "error_handler"})
+            if nested is not None and made and key != "layer" and isinstance(config[key], dict):
                 inner = self._arguments(found[name], config[key].get("config") or {}, nested)
                 self.sites.append(nested.site(found[name], inner))
         return found
@@ -106,8 +108,11 @@ class SiteMaker:
             return
         path = "/compile/optimizer"
         config = section["optimizer"].get("config") or {} if isinstance(section["optimizer"], dict) else {}
-        self.sites.append(call.site(path, self._arguments(path, config, call)))
+        arguments = self._arguments(path, config, call)
         schedule = self._log.of(call.arguments.get("learning_rate"))
+        if schedule is not None:
+            arguments.pop("learning_rate", None)  # the schedule's own says it
+        self.sites.append(call.site(path, arguments))
         if schedule is not None:
             rate = {"initial_learning_rate": f"{path}/config/learning_rate"}
             # How a decay in steps becomes one of the program is not a matter of one argument.
@@ -118,9 +123,14 @@ class SiteMaker:
         section = self._program["fit"]
         names = ("batch_size", "epochs", "shuffle", "validation_split", "class_weight", "callbacks")
         arguments = {name: f"/fit/{name}" for name in names if name in section}
-        if batch is not None:
+        if kind_of(fit.arguments.get("x")):  # batches and their order are the stream's
             arguments.pop("batch_size", None)
-            self.sites.append(batch.site("/fit/batch_size", {"batch_size": "/fit/batch_size"}))
+            arguments.pop("shuffle", None)
+        if batch is not None:
+            name = batch.name if batch.direct else batch.through[0]
+            parameters = batch.parameters if batch.direct else []
+            sets = {"batch_size": "/fit/batch_size"}
+            self.sites.append(Site(name, "/fit/batch_size", batch.frames, sets, parameters, batch.given))
         self.sites.append(fit.site("/fit", arguments))
         for index, (entry, call) in enumerate(zip(section.get("callbacks", []), training.acting.calls)):
             if call is not None and call.direct:
