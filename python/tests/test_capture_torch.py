@@ -159,11 +159,33 @@ for epoch in range(2):
             optimizer.step()
             optimizer.zero_grad()
 """,
-        "found 4 backward passes for one step of the optimiser",
+        "multiplied by 1, and 4 backward passes for one step of the optimiser; allowed: a factor of 0.25",
+    ),
+    "accumulation_with_some_left": (
+        """
+for epoch in range(2):
+    optimizer.zero_grad()
+    for i in range(12):
+        (F.mse_loss(model(x[i : i + 1]), y[i : i + 1]) / 5).backward()  # HERE
+        if (i + 1) % 5 == 0 or i == 11:
+            optimizer.step()
+            optimizer.zero_grad()
+""",
+        "found 5 backward passes for one step of the optimiser, and others",
+    ),
+    "accumulation_without_zero_grad": (
+        """
+for epoch in range(2):
+    for i in range(12):
+        (F.mse_loss(model(x[i : i + 1]), y[i : i + 1]) / 4).backward()  # HERE
+        if i % 4 == 3:
+            optimizer.step()
+""",
+        "found 4 backward passes for one step of the optimiser; allowed: zero_grad() once for each",
     ),
     "scaled": (
         _LOOP.format(loss="F.mse_loss(model(x[i : i + 4]), y[i : i + 4]) / 2  # HERE"),
-        "a loss that ends in div",
+        "found a loss that is multiplied by 0.5; allowed: a factor of 1",
     ),
     "own_loss": (
         _LOOP.format(loss="model(x[i : i + 4]).exp().mean()  # HERE"),

@@ -65,10 +65,13 @@ def test_gradients_that_are_wiped_before_the_update() -> None:
 
 def test_updates_are_counted() -> None:
     assert not found_loop(steps_of("cff|f", updates=0), Calls(), ended=False).step
-    accumulated = steps_of("cccc|c")
-    for step in accumulated[::2]:
+    accumulated = steps_of("cfcfcf|c")
+    for step in accumulated[:6:2]:
         step.updates = 0
-    with pytest.raises(NotCaptured, match="2 backward passes for one step"):
+    found = found_loop(accumulated, Calls(), ended=False)
+    assert (found.passes, found.zero_grad) == (2, "each_step")
+    accumulated[4].updates = 1
+    with pytest.raises(NotCaptured, match="2 backward passes for one step of the optimiser, and others"):
         found_loop(accumulated, Calls(), ended=False)
     with pytest.raises(NotCaptured, match="2 steps of the optimiser for one backward pass"):
         found_loop(steps_of("ccc|c", updates=2), Calls(), ended=False)

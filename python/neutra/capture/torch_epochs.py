@@ -256,3 +256,29 @@ def epochs_site(loop: Loop | None) -> Site | None:
     frame = Frame(loop.file, loop.first, "", loop.place)
     arguments = {"stop": "/fit/epochs"} if loop.arguments == 1 else {}
     return Site("range", "/fit/epochs", [frame], arguments, names, names)
+
+
+def batches_site(loops: list[Loop]) -> Site | None:
+    """The call of range whose step is the batch size: `for i in range(0, n, size)` with `i + size` in its body, so that
+    both change where `size` is written. None where that stands nowhere."""
+    loop = loops[0] if loops else None
+    tree = _tree(loop.file) if loop and loop.ranged and loop.arguments == 3 else None
+    if loop is None or tree is None:
+        return None
+    node = next(each for each in ast.walk(tree) if isinstance(each, ast.For) and each.lineno == loop.first)
+    call = _iterated(node.iter)
+    if not isinstance(call, ast.Call) or not isinstance(call.args[-1], (ast.Name, ast.Attribute)):
+        return None
+    size, variable = ast.unparse(call.args[-1]), ast.unparse(node.target)
+    sums = [each for part in node.body for each in ast.walk(part) if isinstance(each, ast.BinOp)]
+    if not any(ast.unparse(each) in (f"{variable} + {size}", f"{size} + {variable}") for each in sums):
+        return None
+    names = ["start", "stop", "step"]
+    return Site(
+        "range",
+        "/fit/batch_size",
+        [Frame(loop.file, loop.first, "", loop.place)],
+        {"step": "/fit/batch_size"},
+        names,
+        names,
+    )

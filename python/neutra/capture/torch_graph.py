@@ -16,7 +16,7 @@ from .torch_trace import READERS, Call, library_class
 @dataclass
 class LossCall:
     """The call that computes the loss: canonical name, settings, the model's output and the targets. `producer` is the
-    number of the call that gave the output."""
+    number of the call that gave the output, `scale` what the loss is multiplied by."""
 
     name: str
     called: str
@@ -26,6 +26,7 @@ class LossCall:
     producer: int | None
     frames: list[Frame] = field(default_factory=list)
     module: Any = None
+    scale: float = 1.0
 
 
 @dataclass
@@ -146,11 +147,27 @@ class Graph:
         ):
             made = self.inputs[number][0][1]
             return self._by_hand(number, made, plain)
+        inner, factor = self._scaled(number, plain)
+        if inner is not None:
+            found = self._loss(inner)
+            found.scale *= factor
+            return found
         raise NotCaptured(
             f"found a loss that ends in {plain}; allowed: {', '.join(sorted(LOSSES))}, their functions, or the mean or "
             "sum of squares or absolute values of a difference",
             first(call.frames),
         )
+
+    def _scaled(self, number: int, plain: str) -> tuple[int | None, float]:
+        """The call of which this one is a multiple, and the factor."""
+        call, inputs = self.calls[number], self.inputs[number]
+        others = [each for each in call.args if not any(each is tensor for tensor, _ in inputs)]
+        if plain not in ("div", "mul") or len(inputs) != 1 or len(others) != 1 or call.kwargs:
+            return None, 1.0
+        number_given = isinstance(others[0], (int, float)) and bool(others[0]) and call.args[-1] is others[0]
+        if not number_given:
+            return None, 1.0
+        return inputs[0][1], float(others[0]) if plain == "mul" else 1 / float(others[0])
 
     def _known(self, number: int, name: str) -> LossCall:
         call = self.calls[number]

@@ -17,7 +17,7 @@ class Step:
     """One backward pass and what followed it. `epoch` counts from 0; `clear` says whether all gradients were zero or
     none before it; `wiped` whether they were made so between it and the update; `updates` how often the optimiser
     stepped until the next backward pass; `scheduled` how often a scheduler did before it; `rate` is the learning rate
-    of the update; `rows` of the batch; `loss` its value."""
+    of the update; `rows` of the batch; `loss` its value without `scale`, which it was multiplied by."""
 
     epoch: int
     clear: bool
@@ -28,6 +28,7 @@ class Step:
     rows: int = 0
     loss: float = float("nan")
     training: bool = True
+    scale: float = 1.0
 
 
 @dataclass
@@ -43,32 +44,33 @@ class Calls:
 
 @dataclass
 class FoundLoop:
-    """What a loop does: values of `fit.loop`, how often the scheduler steps, and what should be said of it."""
+    """What a loop does: values of `fit.loop`, how often the scheduler steps, how many backward passes gather gradients
+    for one update, and what should be said of it."""
 
     zero_grad: str = "each_step"
     step: bool = True
     eval_mode: bool = True
     schedule: str = ""
+    passes: int = 1
     notes: list[str] = field(default_factory=list)
     differences: list[NotCaptured] = field(default_factory=list)
 
 
 def found_loop(steps: list[Step], calls: Calls, ended: bool) -> FoundLoop:
     """The loop of these steps; `ended` says that the last step is whole. Raises NotCaptured for loops that programs
-    don't have: several backward passes for an update, several updates for a backward pass."""
+    don't have: several updates for a backward pass, or gradients of several that are no larger batch's."""
     whole = steps if ended or len(steps) == 1 else steps[:-1]
     found = FoundLoop()
     counts = Counter(step.updates for step in whole)
     if set(counts) == {0}:
         found.step = False
-    elif counts[0] and len(counts) > 1:
-        passes = round(len(whole) / max(1, len(whole) - counts[0]))
-        raise NotCaptured(
-            f"found {passes} backward passes for one step of the optimiser; allowed: one, with a larger batch",
-            calls.backward,
-        )
     elif max(counts) > 1:
         raise NotCaptured(f"found {max(counts)} steps of the optimiser for one backward pass; allowed: one", calls.step)
+    elif counts[0]:
+        found.passes = _passes(whole, calls)
+        steps = [step for step in steps if step is not whole[-1] or step.updates]
+        steps = [step for step, before in zip(steps, [None, *steps]) if before is None or before.updates]
+        whole = [step for step in whole if any(step is each for each in steps)]
     found.zero_grad = _zeroing(steps, whole, found)
     found.schedule = _scheduling(whole, steps)
     if any(step.training != steps[0].training for step in whole):
@@ -80,6 +82,26 @@ def found_loop(steps: list[Step], calls: Calls, ended: bool) -> FoundLoop:
             )
         )
     return found
+
+
+def _passes(whole: list[Step], calls: Calls) -> int:
+    """How many backward passes gather gradients for an update, where one of a larger batch gives the same: as many for
+    each, of batches of one size, from gradients that are zero, and none left at the end of an epoch."""
+    groups: list[list[Step]] = [[]]
+    for step in whole:
+        groups[-1].append(step)
+        if step.updates:
+            groups.append([])
+    left = groups.pop()
+    sizes = sorted({len(group) for group in groups})
+    what = f"found {sizes[-1]} backward passes for one step of the optimiser"
+    if len(sizes) > 1 or left or any(group[0].epoch != group[-1].epoch for group in groups):
+        raise NotCaptured(f"{what}, and others; allowed: as many for each, and none left in an epoch", calls.backward)
+    if len({step.rows for step in whole}) > 1:
+        raise NotCaptured(f"{what}, of batches of several sizes; allowed: one size", calls.backward)
+    if not all(group[0].clear for group in groups) or any(step.clear for group in groups for step in group[1:]):
+        raise NotCaptured(f"{what}; allowed: zero_grad() once for each", calls.backward)
+    return sizes[0]
 
 
 def _zeroing(steps: list[Step], whole: list[Step], found: FoundLoop) -> str:

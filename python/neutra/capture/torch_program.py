@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .frames import first
 from .recording import NotCaptured, Recording, Site, shown_file
 from .torch_data import Rows
-from .torch_epochs import count_epochs, epochs_site
+from .torch_epochs import batches_site, count_epochs, epochs_site
 from .torch_layers import Layers
 from .torch_loop import FoundLoop, as_fit_loop, epoch_losses, found_loop
 from .torch_loss import ProgramLoss
@@ -37,6 +38,7 @@ def recording_of(recorder: TorchRecorder, ended: bool) -> Recording:
     steps = [step for step in recorder.steps if step.epoch <= 2]  # later ones show nothing new
     found = found_loop(steps, recorder.calls, ended or len(steps) < len(recorder.steps))
     _by_hand(recorder, found)
+    _gathered(recorder, found, layers, loss.reduction)
     optimizer = _optimizer(recorder, state)
     _clipping(recorder, optimizer)
     epochs, epochs_loop = _epochs(recorder, ended)
@@ -44,7 +46,7 @@ def recording_of(recorder: TorchRecorder, ended: bool) -> Recording:
     _momentum(recorder, optimizer, schedule)
     test = _test(recorder, found, layers)
     recorder.differences += [*layers.differences, *optimizer.differences, *found.differences]
-    sites = layers.sites + _sites(recorder, state, optimizer, loss)
+    sites = layers.sites + _sites(recorder, state, optimizer, found)
     site = epochs_site(epochs_loop)
     if site:
         sites.append(site)
@@ -52,7 +54,7 @@ def recording_of(recorder: TorchRecorder, ended: bool) -> Recording:
     arrays = _arrays(recorder, layers, loss, test, data)
     loop = as_fit_loop(found, loss.reduction, layers.left_out if found.step else [], layers.detached)
     fit: dict[str, Any] = {
-        "batch_size": _batch_size(recorder),
+        "batch_size": _batch_size(recorder) * found.passes,
         "epochs": epochs,
         "shuffle": _shuffle(recorder, ended),
         **({"schedule": schedule} if schedule else {}),
@@ -113,6 +115,29 @@ def _by_hand(recorder: TorchRecorder, found: FoundLoop) -> None:
             "found weights that change without an optimiser; allowed: step() of one of torch.optim",
             recorder.calls.backward,
         )
+
+
+def _gathered(recorder: TorchRecorder, found: FoundLoop, layers: Layers, reduction: str) -> None:
+    """Gradients of several backward passes are those of one larger batch, but for what is taken over a batch. Its mean
+    is that of their means, its sum their sum: the loss must have that factor."""
+    assert recorder.state is not None
+    loss, place = recorder.state.chain.loss, recorder.calls.backward
+    wanted = 1 / found.passes if reduction == "mean" else 1.0
+    what = f"{found.passes} backward passes for one step of the optimiser"
+    for scale in {step.scale for step in recorder.steps}:
+        if abs(scale - wanted) > 1e-9:
+            beside = f", and {what}" if found.passes > 1 else ""
+            raise NotCaptured(
+                f"found a loss that is multiplied by {scale:.6g}{beside}; allowed: a factor of {wanted:.6g}",
+                place if found.passes > 1 else first(loss.frames),
+            )
+    if found.passes == 1:
+        return
+    if any(layer["class_name"] == "BatchNormalization" for layer in layers.layers):
+        text = f"found {what}, beside batch normalisation, which sees each batch alone; allowed: one of them"
+        found.differences.append(NotCaptured(text, place))
+    text = f"{place}: {found.passes} backward passes gather the gradients of one step"
+    found.notes.append(f"{text}: the program has batches that are {found.passes} times as large")
 
 
 def _optimizer(recorder: TorchRecorder, state: State) -> ProgramOptimizer:
@@ -335,7 +360,7 @@ def _length(dataset: Any) -> int:
         return 0
 
 
-def _sites(recorder: TorchRecorder, state: State, optimizer: ProgramOptimizer, loss: ProgramLoss) -> list[Site]:
+def _sites(recorder: TorchRecorder, state: State, optimizer: ProgramOptimizer, loop: FoundLoop) -> list[Site]:
     """Where the optimiser, the loss, the scheduler, the DataLoader and the calls of the loop are written."""
     sites: list[Site] = []
     log, calls = recorder.log, recorder.calls
@@ -356,7 +381,10 @@ def _sites(recorder: TorchRecorder, state: State, optimizer: ProgramOptimizer, l
         add(scheduler, "/fit/schedule", {"gamma": "/fit/schedule/decay_rate"})
     if calls.backward is not None:
         sites.append(Site("backward", "/fit", [calls.backward]))
-    add(recorder.loader(), "/fit", {"batch_size": "/fit/batch_size", "shuffle": "/fit/shuffle"})
+    size = {"batch_size": "/fit/batch_size"} if loop.passes == 1 else {}  # else no line says it
+    add(recorder.loader(), "/fit", {**size, "shuffle": "/fit/shuffle"})
+    if recorder.loader() is None and loop.passes == 1 and (site := batches_site(recorder.loops)):
+        sites.append(site)
     for name, frame in (("zero_grad", calls.zero_grad), ("step", calls.step), ("eval_mode", calls.evaluation)):
         if frame is not None:
             sites.append(Site(name, f"/fit/loop/{name}", [frame]))

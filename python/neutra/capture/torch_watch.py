@@ -172,7 +172,9 @@ class TorchRecorder(Hooks):
         epoch = self.epochs.step(x, y, self._origin(chain), chain.input)
         clear = self._is_clear(epoch)
         module = next((call.module for call in chain.calls if call.module is not None), None)
-        step = Step(epoch, clear, scheduled=self.scheduled, rows=len(x), loss=float(loss.detach()))
+        step = Step(epoch, clear, scheduled=self.scheduled, rows=len(x))
+        step.scale = chain.loss.scale
+        step.loss = float(loss.detach()) / step.scale
         step.training = bool(module.training) if module is not None else True
         self.scheduled = 0
         self.steps.append(step)
