@@ -208,6 +208,38 @@ def test_two_calls_on_a_line_are_told_by_their_order() -> None:
     assert [(e["column"], e["text"]) for e in found if "site" not in e] == [(23, "4"), (33, "5")]
 
 
+def test_a_comprehension_in_a_helper(tmp_path: Path) -> None:
+    """Before Python 3.12 a comprehension is a frame of its own."""
+    text = """from keras import Sequential, layers
+class Block:
+    def __init__(self, units):
+        self.dense = layers.Dense(units)
+class Net:
+    def __init__(self, widths):
+        self.blocks = [Block(width) for width in widths]
+model = Sequential([block.dense for block in Net([5, 6]).blocks])
+model.compile("adam", "mse")
+model.fit([[1]], [1])
+"""
+    (tmp_path / "net.py").write_text(text)
+    found = placed(keras.record(tmp_path / "net.py", []))
+    for layer, units in enumerate(("5", "6")):
+        assert found[f"{LAYERS}/{layer}/config/units"] == [("net.py", 8, "loop", units)]
+
+
+def test_an_entry_of_keyword_arguments(tmp_path: Path) -> None:
+    text = """from keras import Sequential, layers
+def build(**options):
+    return Sequential([layers.Dense(options["units"], activation=options.get("act"))])
+model = build(units=9, act="relu")
+model.compile("adam", "mse")
+model.fit([[1]], [1])
+"""
+    (tmp_path / "net.py").write_text(text)
+    found = placed(keras.record(tmp_path / "net.py", []))
+    assert found[f"{LAYERS}/0/config/units"] == [("net.py", 4, "argument", "9")]
+
+
 def test_files_that_cannot_be_read() -> None:
     frame = Frame("<ipython-input-1>", 3, "<module>", Place("<ipython-input-1>", 3, 5, 3, 9))
     site = Site("fit", "/fit", [frame], {"epochs": "/fit/epochs"}, ["x", "y"], [])

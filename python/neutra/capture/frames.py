@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import linecache
 import os
 import sys
@@ -34,7 +35,19 @@ def is_users(file: str) -> bool:
     path = os.path.abspath(file)
     if any(part in _PACKAGES for part in path.split(os.sep)):
         return False
-    return not path.startswith(_NOT_THE_USERS)
+    return not path.startswith(_NOT_THE_USERS) and not _installed(os.path.dirname(path))
+
+
+@functools.cache
+def _installed(folder: str) -> bool:
+    """Was a folder, or one around it, filled by pip install --target?"""
+    try:
+        if any(name.endswith(".dist-info") for name in os.listdir(folder)):
+            return True
+    except OSError:
+        pass
+    around = os.path.dirname(folder)
+    return around != folder and _installed(around)
 
 
 def _column(file: str, line: int, offset: int) -> int:

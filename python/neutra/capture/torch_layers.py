@@ -15,7 +15,7 @@ import numpy as np
 
 from .recording import NotCaptured, Site
 from .torch_initial import Unknown, initializer
-from .torch_ops import Op, Variable, plain
+from .torch_ops import FUNCTIONS, Op, Variable, plain, recurrent_parameters
 
 Turn = Callable[[Any], Any]
 
@@ -88,10 +88,12 @@ class Layers:
         pointers = {key: f"{path}/config/{value}" for key, value in (arguments or {}).items()}
         made = op.made
         if made is not None:
-            self.sites.append(Site(made.name, path, made.frames, pointers, made.parameters, made.given))
+            names = made.parameters or recurrent_parameters(op.name)
+            self.sites.append(Site(made.name, path, made.frames, pointers, names, made.given))
             self.sites.append(Site("forward", path, op.frames))
         else:
-            self.sites.append(Site(op.called or op.name, path, op.frames, pointers))
+            names = ["input", *FUNCTIONS[op.called][1]] if pointers and op.called in FUNCTIONS else []
+            self.sites.append(Site(op.called or op.name, path, op.frames, pointers, names))
         return number
 
     def channels_last(self, op: Op) -> None:

@@ -79,6 +79,14 @@ _RECURRENT = [
     "proj_size",
 ]
 
+
+def recurrent_parameters(name: str) -> list[str]:
+    """The positional parameters of RNN, LSTM and GRU, which their constructors hide behind *args."""
+    if name not in ("rnn", "lstm", "gru"):
+        return []
+    return [each for each in _RECURRENT if name == "rnn" or each != "nonlinearity"]
+
+
 #: Class of torch.nn -> (canonical name, attributes that are its settings).
 MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "Linear": ("linear", ("in_features", "out_features")),

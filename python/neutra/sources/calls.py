@@ -74,6 +74,8 @@ class Sources:
         for site in sites:
             made = Made(site)
             for level, frame in enumerate(site.frames):
+                if level and site.frames[level - 1].function in _INLINE:
+                    continue
                 inner = _run_as(made, found) if level == 0 else self._called(site.frames[level - 1])
                 candidates = self._candidates(frame, inner)
                 number = 0
@@ -138,6 +140,10 @@ class Sources:
         found = [file for file in self.files.values() if file.name.endswith(endings) and tail]
         exact = [file for file in found if _in_folder_of(beside.name, file.name, endings)]
         return exact[0] if exact else found[0] if len(found) == 1 else None
+
+
+#: Comprehensions have a frame of their own before Python 3.12: the one around it makes no call of its own.
+_INLINE = ("<listcomp>", "<setcomp>", "<dictcomp>")
 
 
 def _run_as(made: Made, before: Sequence[Made]) -> set[str]:

@@ -79,6 +79,14 @@ class Resolver:
         elif isinstance(node, ast.Call) and last_name(node.func) in _CONVERSIONS and len(node.args) == 1:
             found = self.follow(At(file, node.args[0]), level, context, chain)
             found = [way for way in found if is_literal(way[-1].at.node)]
+        elif isinstance(node, ast.IfExp):  # the value tells which of them it was
+            for branch in (node.body, node.orelse):
+                found += self._to(At(file, branch), "variable", level, context, chain)
+        elif isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
+            for branch in node.values:
+                found += self._to(At(file, branch), "variable", level, context, chain)
+        elif isinstance(node, ast.Call) and last_name(node.func) == "field" and (made := _made_by_field(node)):
+            found = self._to(At(file, made), "variable", level, context, chain)
         elif isinstance(node, ast.NamedExpr):
             found = self._to(At(file, node.value), "variable", level, context, chain)
         elif isinstance(node, ast.Call):
@@ -300,15 +308,17 @@ class Resolver:
         assert isinstance(node, ast.Subscript)
         keys = [way[-1].at.node for way in self.chains(At(at.file, node.slice), level, context)]
         found: list[Chain] = []
-        if len(keys) != 1 or not isinstance(keys[0], ast.Constant):
+        if len(keys) != 1 or not is_literal(keys[0]):
             turn = self._index_of_turn(At(at.file, node.slice), level, context)
             if turn is None:
                 return []
             key: Any = turn
         else:
-            key = keys[0].value
+            key = value_of(keys[0])
         if isinstance(key, str) and self._assigned(at, key):
             return []
+        if isinstance(key, str) and isinstance(node.value, ast.Name):
+            found = self._in_keywords(At(at.file, node.value), key, level, context, chain)
         for owner, outer in self._objects(At(at.file, node.value), level, context):
             if isinstance(key, int):
                 for target in self._item(owner, key, outer, context):
@@ -317,6 +327,19 @@ class Resolver:
                 for target, how in self._entries(owner, key):
                     found += self._to(target, how, outer, context, chain)
         return found
+
+    def _in_keywords(self, owner: At, key: str, level: int, context: Context, chain: Chain) -> list[Chain]:
+        """An entry of a function's **options: the argument of that name in the call."""
+        assert isinstance(owner.node, ast.Name)
+        function = self._function_with(owner.node.id, owner)
+        if function is None or function.args.kwarg is None or function.args.kwarg.arg != owner.node.id:
+            return []
+        caller = self.sources.caller(context.made, owner.file, function)
+        if caller is None or not isinstance(caller[1].node, ast.Call):
+            return []
+        outer, call = caller
+        given = [At(call.file, each.value) for each in caller[1].node.keywords if each.arg == key]
+        return [way for at in given for way in self._to(at, "argument", outer, context, chain)]
 
     def _index_of_turn(self, at: At, level: int, context: Context) -> int | None:
         """The value of the variable of `for i in range(n)` or of enumerate in this turn."""
@@ -444,6 +467,16 @@ class Resolver:
 def iterable_of(loop: ast.AST) -> ast.expr | None:
     """What a loop or a part of a comprehension goes over; None for `while`."""
     return loop.iter if isinstance(loop, (ast.For, ast.AsyncFor, ast.comprehension)) else None
+
+
+def _made_by_field(call: ast.Call) -> ast.expr | None:
+    """The default of a dataclass's field(default=...) or field(default_factory=lambda: ...)."""
+    for keyword in call.keywords:
+        if keyword.arg == "default":
+            return keyword.value
+        if keyword.arg == "default_factory" and isinstance(keyword.value, ast.Lambda):
+            return keyword.value.body
+    return None
 
 
 def _is_self(target: ast.Attribute) -> bool:

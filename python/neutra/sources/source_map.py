@@ -25,6 +25,8 @@ from .scopes import imported_modules
 from .sites import linked, site_to_json
 from .text import SourceFile, UnreadableSource
 
+_OPTIMIZER = "/compile/optimizer"
+
 #: How a value is written, docs/formats/fault.md.
 KINDS = ("literal", "variable", "argument", "loop", "default", "command_line", "computed")
 
@@ -79,7 +81,8 @@ class SourceMap:
         self.slots: list[Slot] = []
         for made, context in zip(self.made, self.contexts):
             found = [self._slot(made, context, *each) for each in linked(made.site, self.program)]
-            self.slots += _without_spare(found)
+            found = _without_spare(found)
+            self.slots += self._of_groups(found, made, context) if made.site.path == _OPTIMIZER else found
             if made.site.path == "/fit/epochs" and not found:
                 self.slots += self._range(made, context)
 
@@ -88,7 +91,7 @@ class SourceMap:
         if call is None or not isinstance(call.node, ast.Call):
             return Slot(path, argument, made)
         if argument == "":  # what is called is the value: nn.ReLU(), F.relu(x)
-            return Slot(path, argument, made, (Step(At(call.file, call.node.func), "use"),), "literal")
+            return self._called(At(call.file, call.node.func), made, context, argument, path)
         given = argument_of(call.node, argument, made.site.parameters)
         if given is None:
             for star in unpacked(call.node):
@@ -97,6 +100,40 @@ class SourceMap:
             return Slot(path, argument, made)
         use = At(call.file, given)
         return self._decided(path, argument, made, self.resolver.chains(use, 0, context), use)
+
+    def _called(self, called: At, made: Made, context: Context, argument: str, path: str) -> Slot:
+        """What a call calls, followed to the class where that is an argument or a variable: activation()."""
+        plain = Slot(path, argument, made, (Step(called, "use"),), "literal")
+        if self.word(called) is not None:
+            return plain
+        ends = [way for way in self.resolver.chains(called, 0, context) if len(way) > 1 and self.word(way[-1].at)]
+        return Slot(path, argument, made, ends[0], _kind(ends[0])) if len(ends) == 1 else plain
+
+    def _of_groups(self, slots: Sequence[Slot], made: Made, context: Context) -> list[Slot]:
+        """Settings that groups of parameters of PyTorch have of their own: [{"params": ..., "lr": 0.1}]."""
+        call = made.call
+        if call is None or not isinstance(call.node, ast.Call):
+            return list(slots)
+        given = argument_of(call.node, "params", made.site.parameters)
+        ways = self.resolver.chains(At(call.file, given), 0, context) if given is not None else []
+        end = ways[0][-1].at if len(ways) == 1 else None
+        groups = end.node.elts if end is not None and isinstance(end.node, (ast.List, ast.Tuple)) else []
+        if end is None or not groups or not all(isinstance(group, ast.Dict) for group in groups):
+            return list(slots)
+        found: list[Slot] = []
+        for slot in slots:
+            own = [
+                At(end.file, value)
+                for group in groups
+                if isinstance(group, ast.Dict)
+                for key, value in zip(group.keys, group.values)
+                if isinstance(key, ast.Constant) and key.value == slot.argument
+            ]
+            found += [
+                self._decided(slot.path, slot.argument, made, self.resolver.chains(at, 0, context), at) for at in own
+            ]
+            found += [slot] if len(own) < len(groups) else []
+        return found
 
     def _range(self, made: Made, context: Context) -> list[Slot]:
         """Epochs that are counted by range(1, EPOCHS + 1)."""
@@ -152,11 +189,11 @@ class SourceMap:
             return value in (there, [None, there], [None, *(there if isinstance(there, list) else [])])
         if is_literal(at.node):
             there = value_of(at.node)
-            return words.same(key, there, value) or key in _CONVERTED
+            return words.same(key, there, value) or key in _CONVERTED or _names(there, value)
         word = self.word(at)
         if word is None:
             return False
-        if words.same(key, word, value):
+        if words.same(key, word, value) or _names(word, value):
             return True
         stated = words.normal(key, value)
         meant = words.normal(key, word)
@@ -226,8 +263,16 @@ def files_of(names: Iterable[str]) -> dict[str, bytes]:
     return found
 
 
-#: Settings that a framework counts otherwise than the program: PyTorch's momentum of averages is 1 - Keras's.
-_CONVERTED = ("momentum",)
+#: Settings that a framework counts or spells otherwise than the program: PyTorch's momentum of averages is 1 - Keras's,
+#: "acc" is accuracy.
+_CONVERTED = ("momentum", "metrics")
+
+
+def _names(word: Any, value: Any) -> bool:
+    """Is a word the class of a value, whose settings may be others than those that the word alone has? 'rmsprop' is
+    RMSprop, l1_l2 is L1L2."""
+    kind = value.get("class_name") if isinstance(value, dict) else None
+    return isinstance(word, str) and isinstance(kind, str) and word.lower().replace("_", "") == kind.lower()
 
 
 def _without_spare(slots: Sequence[Slot]) -> list[Slot]:
