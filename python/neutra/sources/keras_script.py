@@ -9,7 +9,7 @@ from typing import Any
 from . import words
 from .argument_edits import parts
 from .calls import At, Made
-from .difference import Added, Change
+from .difference import Added, Change, Removed
 from .edits import Edits
 from .keras_words import KerasWords
 from .layer_edits import LayerEdits
@@ -37,6 +37,10 @@ class KerasScript:
         self.words = KerasWords(framework, source_map.sources)
         self.values = ValueEdits(source_map, self.words, values)
         self.words.notes = self.values.notes
+
+    def forbidden(self, difference: Change | Removed | Added) -> str | None:
+        """Why a difference gives a script that ends with an error; Keras has no such."""
+        return None
 
     def value(self, change: Change, edits: Edits) -> None:
         """Raises CannotChange."""

@@ -163,6 +163,8 @@ class _Maker:
     def _try(self, difference: Difference, edit: Callable[[Edits], None]) -> None:
         edits = self.edits.copy()
         try:
+            if reason := self.script.forbidden(difference):
+                raise CannotChange(reason)
             edit(edits)
         except CannotChange as error:
             self._refuse(difference, error.reason, error.at.place if error.at is not None else None)

@@ -9,7 +9,7 @@ from typing import Any
 from . import layer_forms, words
 from .argument_edits import parts, remove_part
 from .calls import At, Made, argument_of
-from .difference import LAYERS, Added, Change
+from .difference import LAYERS, Added, Change, Removed
 from .edits import Edits
 from .layer_edits import LayerEdits
 from .layer_forms import Form
@@ -28,6 +28,17 @@ from .value_edits import ValueEdits
 _OPTIMIZER = "/compile/optimizer"
 
 
+def _needs_probabilities(program: Mapping[str, Any]) -> bool:
+    """Does a binary cross entropy without logits get outputs that may be no probabilities?"""
+    if loss_name(words.loss(program["compile"]["loss"])) != "binary_crossentropy":
+        return False
+    for layer in reversed(program["model"]["config"]["layers"]):
+        if layer["class_name"] not in ("Flatten", "Reshape", "InputLayer"):
+            word = words.activation(layer["config"].get("activation", "linear"))
+            return word not in ("sigmoid", "softmax", "hard_sigmoid")
+    return True
+
+
 class TorchScript:
     """Turns changes into edits of a script that uses PyTorch."""
 
@@ -38,6 +49,16 @@ class TorchScript:
         self.values = ValueEdits(source_map, self.words, values)
         self.loop = LoopEdits(source_map)
         self.weights = WeightEdits(source_map, self.words, self.values)
+
+    def forbidden(self, difference: Change | Removed | Added) -> str | None:
+        """Why a difference gives a script that PyTorch ends with an error: BCELoss takes nothing but probabilities,
+        programs cut off what isn't between 0 and 1."""
+        turns = (
+            not isinstance(difference, Change) or difference.key == "activation" or difference.path == "/compile/loss"
+        )
+        if turns and _needs_probabilities(self.wanted) and not _needs_probabilities(self.map.program):
+            return "BCELoss ends with an error where outputs aren't between 0 and 1"
+        return None
 
     def value(self, change: Change, edits: Edits) -> None:
         """Raises CannotChange."""
@@ -227,6 +248,9 @@ class TorchScript:
     def copy(self, layer: int, layers: LayerEdits, edits: Edits) -> None:
         """A copy behind a layer takes in what the layer gives. Raises CannotChange."""
         form = layer_forms.form_of(self.map, layer)
+        if form.function:
+            self._again(form.where, edits)
+            return
         if form.made.call is None or form.expression.node is not form.made.call.node:
             layers.copy(layer, edits)
             return
@@ -244,6 +268,21 @@ class TorchScript:
             layers.insert(form, private.within(file, file.span(call)), edits)
         else:
             copy_turns(self.map, form, layers.copied, edits, private, takes is None)
+
+    def _again(self, at: At, edits: Edits) -> None:
+        """A function is called once more, on what it gives: F.relu(F.relu(x)), x.relu().relu()."""
+        file, call = at.file, at.node
+        assert isinstance(call, ast.Call)
+        whole = file.span(call)
+        if edits.within(file, whole) != file.text_of(call):
+            raise CannotChange("the call that is copied changes, too", at)
+        if call.args:
+            inner = parts(file, call)[0][1]
+        elif isinstance(call.func, ast.Attribute):
+            inner = file.span(call.func.value)
+        else:
+            raise CannotChange("what the function is applied to isn't clear", at)
+        edits.wrap(file, whole, file.text[whole.start : inner.start], file.text[inner.end : whole.end])
 
     def remove(self, layer: int, layers: LayerEdits, edits: Edits) -> None:
         """What follows the layer takes in what the layer took in. Raises CannotChange."""
