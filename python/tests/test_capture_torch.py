@@ -353,6 +353,32 @@ def test_what_no_program_holds(captured: dict[str, Captured], name: str) -> None
         assert f"{name}.py:{here}: " in one.err
 
 
+_TWO_MODELS = """
+import torch
+from torch import nn
+encoder, decoder = nn.Sequential(nn.Linear(4, 3), nn.ReLU()), nn.Sequential(nn.Linear(3, 4))
+optimizer = torch.optim.SGD([*encoder.parameters(), *decoder.parameters()], lr=0.1)
+x = torch.rand(12, 4)
+for epoch in range(3):
+    optimizer.zero_grad()
+    nn.functional.mse_loss(decoder(encoder(x)), x).backward()
+    optimizer.step()
+"""
+
+
+def test_weights_of_several_models(python: str, tmp_path: Path) -> None:
+    """Parameters of one name in an encoder and a decoder, or of layers that are called one by one."""
+    (tmp_path / "two.py").write_text(_TWO_MODELS)
+    (tmp_path / "one_by_one.py").write_text(
+        _TWO_MODELS.replace("decoder(encoder(x))", "decoder[0](encoder[0](x).relu())")
+    )
+    for name, options in (("two", ["--weights"]), ("one_by_one", ["--weights", "--run"])):
+        found = capture_all(python, tmp_path, {name: [*options, str(tmp_path / f"{name}.py")]})[name]
+        assert found.code == 0, found.err
+        (tmp_path / "results").unlink()
+        neutra.run("evaluate", found.fault, weights=found.fault.with_suffix(".weights.h5"))
+
+
 def test_what_is_left_out_is_named(captured: dict[str, Captured]) -> None:
     notes = captured["left_out"].script["notes"]
     for words in ("AdamW: found weight_decay=0.01", "found CosineAnnealingLR", "found clip_grad_norm_ with 1"):

@@ -36,14 +36,16 @@ class State:
 
     @staticmethod
     def _names(recorder: TorchRecorder, chain: Chain) -> dict[int, str]:
-        """The names of modules and their parameters in the model that holds them, by id."""
+        """The names of modules and their parameters in the model that holds them, by id. Of several models, an encoder
+        and a decoder say, parameters have the number of theirs in front: no two have one name."""
         names: dict[int, str] = {}
         roots = [root for root in recorder.model_modules if root is not None]
-        for model in roots:
+        for number, model in enumerate(roots):
+            prefix = f"{number}." if number else ""
             for name, module in model.named_modules():
                 names.setdefault(id(module), name)
             for name, value in [*model.named_parameters(), *model.named_buffers()]:
-                names.setdefault(id(value), name)
+                names.setdefault(id(value), prefix + name)
         return names
 
     def weight_decay(self, parameter: Any) -> float | None:
