@@ -77,3 +77,12 @@ def test_bce_loss_needs_probabilities(tmp_path: Path) -> None:
     assert not patched(tmp_path, SCRIPT, tanh_inside).refused
     logits = SCRIPT.replace("nn.BCELoss()", "nn.BCEWithLogitsLoss()")
     assert not patched(tmp_path, logits, softplus).refused
+
+
+def test_a_width_that_is_a_product(tmp_path: Path) -> None:
+    def start(program: dict[str, Any]) -> None:
+        layers(program)[0]["config"]["kernel_initializer"] = {"class_name": "LecunNormal", "config": {}}
+
+    patch = patched(tmp_path, SCRIPT.replace("nn.Linear(6, 8)", "nn.Linear(2 * 3, 8)"), start)
+    assert not patch.refused
+    assert "nn.init.trunc_normal_(self.fc1.weight, 0.0, " in lines(patch)[0]

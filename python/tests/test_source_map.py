@@ -227,6 +227,29 @@ model.fit([[1]], [1])
         assert found[f"{LAYERS}/{layer}/config/units"] == [("net.py", 8, "loop", units)]
 
 
+def test_the_first_turn_of_a_loop_is_another_line(tmp_path: Path) -> None:
+    """Which turn made a layer isn't known then, but the value tells, where the turns have different ones."""
+    text = """from keras import Sequential, layers
+WIDTHS = [{0}]
+model = Sequential()
+for i, width in enumerate(WIDTHS):
+    if i == 0:
+        model.add(layers.Dense(width, input_shape=(6,)))
+    else:
+        model.add(layers.Dense(width))
+model.compile("adam", "mse")
+model.fit([[1]], [1])
+"""
+    (tmp_path / "net.py").write_text(text.format("24, 12, 10"))
+    found = placed(keras.record(tmp_path / "net.py", []))
+    assert [found[f"{LAYERS}/{n}/config/units"][0][1:] for n in range(3)] == [
+        (2, "loop", "24"), (2, "loop", "12"), (2, "loop", "10"),
+    ]  # fmt: skip
+    (tmp_path / "net.py").write_text(text.format("12, 12"))
+    found = placed(keras.record(tmp_path / "net.py", []))
+    assert found[f"{LAYERS}/0/config/units"] == [("net.py", 6, "computed", "width")]
+
+
 def test_an_entry_of_keyword_arguments(tmp_path: Path) -> None:
     text = """from keras import Sequential, layers
 def build(**options):

@@ -146,6 +146,7 @@ FUNCTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "tanh": ("tanh", ()),
     "softplus": ("softplus", ("beta", "threshold")),
     "softsign": ("softsign", ()),
+    "exp": ("exp", ()),
     "softmax": ("softmax", ("dim", "_stacklevel", "dtype")),
     "log_softmax": ("log_softmax", ("dim", "_stacklevel", "dtype")),
     "dropout": ("dropout", ("p", "training", "inplace")),

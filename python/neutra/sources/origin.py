@@ -17,6 +17,7 @@ _CONVERSIONS = ("int", "float", "str", "bool", "tuple", "list")
 _NAMESPACES = ("SimpleNamespace", "Namespace", "dict", "EasyDict", "AttrDict", "Munch", "Box", "DotDict")
 _DEPTH = 40
 _STEPS = 2000
+_TURNS = 32
 
 
 @dataclass(frozen=True)
@@ -163,15 +164,24 @@ class Resolver:
         if binding.value is None:
             return []
         if binding.how == "loop":
-            turn = context.turns.get(id(binding.node))
-            if turn is None:
-                return []
-            ways = self.element(At(file, binding.value), turn, binding.unpack, level, context)
-            return [way for at in ways for way in self._to(at, "loop", level, context, chain)]
+            iterable = At(file, binding.value)
+            elements = [
+                at
+                for t in self._turns(binding, iterable, level, context)
+                for at in self.element(iterable, t, binding.unpack, level, context)
+            ]
+            return [way for at in elements for way in self._to(at, "loop", level, context, chain)]
         found = [At(file, binding.value)]
         for place in binding.unpack:
             found = [each for at in found for each in self._item(at, place, level, context)]
         return [way for at in found for way in self._to(at, "variable", level, context, chain)]
+
+    def _turns(self, binding: Binding, iterable: At, level: int, context: Context) -> Sequence[int]:
+        """The turn of a loop that made the site; all of a short one where that isn't known: `if i == 0` in its body."""
+        turn = context.turns.get(id(binding.node))
+        if turn is not None:
+            return [turn]
+        return range(min(self.length(iterable, level, context) or 0, _TURNS))
 
     def _of_module(
         self, module: SourceFile | None, name: str, level: int, context: Context, chain: Chain
@@ -459,9 +469,8 @@ class Resolver:
         if isinstance(at.node, ast.Call) and last_name(at.node.func) == "len" and len(at.node.args) == 1:
             return self.length(At(at.file, at.node.args[0]), level, context)
         ends = [way[-1].at.node for way in self.chains(at, level, context)]
-        if len(ends) == 1 and isinstance(ends[0], ast.Constant) and isinstance(ends[0].value, int):
-            return int(ends[0].value)
-        return None
+        value = value_of(ends[0]) if len(ends) == 1 and is_literal(ends[0]) else None
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def iterable_of(loop: ast.AST) -> ast.expr | None:
