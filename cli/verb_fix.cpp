@@ -8,8 +8,8 @@ namespace neutra::cli {
 namespace {
 
 VerbOptions options() {
-  return {.names = {"budget-evaluations", "budget-time", "leave-out", "max-data", "output",
-                    "python", "seed", "workers"},
+  return {.names = {"budget-evaluations", "budget-time", "leave-out", "max-data", "python", "seed",
+                    "workers"},
           .least_positional = 1,
           .most_positional = INT_MAX,
           .positional_name = "SCRIPT.py [ARGUMENT ...]",

@@ -181,11 +181,26 @@ def result(**changes: Any) -> dict[str, Any]:
     return {**found, **changes}
 
 
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ("HLR", "bad rate"),
+        ("ACH(0,1), HLR", "ACH in layers 0,1; bad rate"),
+        ("HLR|ACH(2), X", "bad rate or ACH in layer 2; X"),
+        ("ACH(1)|BCI(1)|LAD(1)|LCF(1)", "something in layer 1"),
+        ("ACH(1)|BCI(1)|LAD(1)|LCF(2)", "ACH in layer 1 or BCI in layer 1 or LAD in layer 1 or LCF in layer 2"),
+        ("what? ever", "what? ever"),
+    ],
+)
+def test_answers_in_words(answer: str, words: str) -> None:
+    assert text.faults_in_words(answer, {"HLR": "bad rate"}) == words
+
+
 def test_what_people_read() -> None:
     said = text.for_people(result(), Path("/x/fix"))
     for part in (
         "train.py as it is: accuracy 0.5 (higher is better",
-        "  train.py:6: ACH(1) (a, b)\n",
+        "  train.py:6: wrong <activation> in layer 1 (a, b)\n",
         "  nothing: c\n",
         "accuracy 0.5 -> 0.9 (p = 1e-06)",
         "weak: ",
@@ -212,7 +227,7 @@ def test_the_page_shows_diffs_and_tools() -> None:
         "accuracy 0.5 &rarr; 0.9",
         '<span class="add">+EPOCHS = 6</span>',
         '<span class="at">--- a/train.py</span>',
-        "<td>b</td><td>ACH(1)</td><td>train.py:6</td>",
+        "<td>b</td><td>wrong &lt;activation&gt; in layer 1</td><td>train.py:6</td>",
         "ACH: wrong &lt;activation&gt;",
     ):
         assert part in shown, shown

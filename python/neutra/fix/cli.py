@@ -19,7 +19,7 @@ from . import text
 from .folder import Folder
 from .page import page
 from .repairs import SHOWN, Repair, changed_lines, repairs_of, unknown_repairs, words_of
-from .steps import Failed, Interrupted, call, interruptible, needed, run_process, say
+from .steps import Failed, Interrupted, call, checked, interruptible, needed, run_process, say
 
 #: Trainings of each program.
 _REPLICAS = 10
@@ -86,6 +86,7 @@ class Fix:
         stem = self.script.stem or "script"
         self.folder = Folder(Path(os.path.abspath(options.output or f"{stem}-fix")))
         self.quiet = options.quiet
+        self._meanings: dict[str, str] = {}  # of fault types
         #: Patches name files as seen from here.
         self.base = Path.cwd() if self.script.is_relative_to(Path.cwd()) else self.script.parent
 
@@ -143,13 +144,17 @@ class Fix:
                 self._tell(
                     f"no answer of {', '.join(group)}: " + ("out of time" if code == 75 else f"exit code {code}")
                 )
+            self._meanings.update((said or {}).get("fault_types", {}))
             for tool in (said or {}).get("tools", []):
-                lines = [
-                    each if isinstance(each, str) else f"{each['file']}:{each['line']}"
-                    for each in tool.get("lines") or []
-                ]
+                places = [place for fault in tool.get("faults", []) for place in fault["places"]]
+                lines = list(dict.fromkeys(f"{self._seen(place['file'])}:{place['line']}" for place in places))
                 found[tool["tool"]] = {"tool": tool["tool"], "answer": tool["answer"], "lines": lines}
         return [found[name] for name in all_names if name in found]
+
+    def _seen(self, file: str) -> str:
+        """A file of the captured fault, as patches name it."""
+        path = os.path.join(self.folder.path, file)
+        return path.removeprefix(os.path.join(self.base, ""))
 
     def _workers(self) -> list[str]:
         return [f"--workers={self.options.workers}"] if self.options.workers else []
@@ -167,7 +172,11 @@ class Fix:
         fresh = [] if goes_on(state.get("search"), settings) else ["--fresh"]
         self.folder.write(names.STATE, text.as_json({**state, "search": settings}))
         self._tell("trying small changes of it")
-        needed("search", *words, *fresh, quiet=self.quiet)
+        code, found = call("search", *words, *fresh, quiet=self.quiet)
+        if code == ExitCode.BAD_INPUT and not fresh:
+            say("that search was begun by another version of neutra: it begins anew")
+            code, found = call("search", *words, "--fresh", quiet=self.quiet)
+        checked("search", code, found)
         report = self._report()
         if len(repairs_of(report)) < SHOWN and unknown_repairs(report):
             self._tell("looking for the smallest changes")
@@ -227,7 +236,7 @@ class Fix:
             "buggy": network["nodes"][0]["mean"],
             "patches": patches,
             "tools": tools,
-            "fault_types": report.get("fault_types", {}),
+            "fault_types": {**report.get("fault_types", {}), **self._meanings},
             "refused": refused,
             "programs": report["evaluated"]["evaluations"],
             "folder": str(self.base),
@@ -253,7 +262,9 @@ class Fix:
 
     def again(self) -> str:
         """The command that goes on, for a shell."""
-        return " ".join(shlex.quote(word) for word in ["neutra", "fix", *self.options.words])
+        return " ".join(
+            shlex.quote(word) for word in ["neutra", "fix", f"--python={sys.executable}", *self.options.words]
+        )
 
 
 def _close_output() -> None:

@@ -75,11 +75,7 @@ class Folder:
 
     def _unchanged(self) -> bool:
         try:
-            document = json.loads(self.fault.read_text(encoding="utf-8"))
-            section = (
-                document.get("script")
-                or json.loads(self.fault.with_suffix(".script.json").read_text(encoding="utf-8"))["script"]
-            )
+            section = json.loads(self.fault.read_text(encoding="utf-8"))["script"]
             files = [*section["files"], section["data"]]
             return all(digest(self.path / each["file"]) == each["sha256"] for each in files)
         except (OSError, ValueError, KeyError, TypeError, AttributeError):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from .text import number
+from .text import NOTHING, faults_in_words, number
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em; color: #1b1b1b }
@@ -69,7 +69,8 @@ def _tools(result: Mapping[str, Any]) -> str:
     meanings = result["fault_types"]
     rows = []
     for tool in result["tools"]:
-        cells = (tool["tool"], tool["answer"], ", ".join(tool["lines"]))
+        answer = tool["answer"] if tool["answer"] in NOTHING else faults_in_words(tool["answer"], meanings)
+        cells = (tool["tool"], answer, ", ".join(tool["lines"]))
         rows.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
     legend = "; ".join(f"{escape(name)}: {escape(meaning)}" for name, meaning in sorted(meanings.items()))
     return (

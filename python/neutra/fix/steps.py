@@ -95,7 +95,11 @@ def call(verb: str, *words: str, quiet: bool, limit: float | None = None) -> tup
 
 def needed(verb: str, *words: str, quiet: bool) -> Any:
     """The same for a step without which nothing goes on. Raises Failed."""
-    code, found = call(verb, *words, quiet=quiet)
+    return checked(verb, *call(verb, *words, quiet=quiet))
+
+
+def checked(verb: str, code: int, found: Any) -> Any:
+    """What a verb printed, if it did its work. Raises Failed, Interrupted."""
     if code == ExitCode.INTERRUPTED:
         raise Interrupted
     if code != ExitCode.DONE or found is None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+#: More faults than these in a choice are not told one by one.
+_FEW = 3
 #: Answers of tools that name nothing.
-_NOTHING = ("-", "N/A", "")
+NOTHING = ("-", "N/A", "")
 
 
 def as_json(document: Any) -> str:
@@ -34,7 +37,7 @@ def for_people(result: Mapping[str, Any], folder: Path) -> str:
         f"{result['program']} as it is: {result['metric']} {number(result['buggy'])} ({better} is better; "
         f"mean of several trainings)",
         "",
-        *_tools(result["tools"]),
+        *_tools(result["tools"], result["fault_types"]),
     ]
     patches = result["patches"]
     if not patches:
@@ -48,21 +51,42 @@ def for_people(result: Mapping[str, Any], folder: Path) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _tools(tools: Sequence[Mapping[str, Any]]) -> list[str]:
+def faults_in_words(answer: str, meanings: Mapping[str, str]) -> str:
+    """An answer in the study's notation for people: "ACH(1), HLR" becomes "wrong activation function in layer 1; wrong
+    learning rate". A choice of many faults of the same layers becomes "something in layer 1"."""
+    said = []
+    for choice in re.findall(r"(?:\([^)]*\)|[^,])+", answer):
+        faults = [re.fullmatch(r"\s*(\w+)(?:\(([\d,\s]*)\))?\s*", each) for each in choice.split("|")]
+        if not all(faults):
+            return answer
+        named = [(fault[1], fault[2] or "") for fault in faults if fault]
+        layers = {where for _, where in named}
+        if len(named) > _FEW and len(layers) == 1:
+            said.append(f"something{_where(named[0][1])}")
+        else:
+            said.append(" or ".join(f"{meanings.get(kind, kind)}{_where(where)}" for kind, where in named))
+    return "; ".join(said)
+
+
+def _where(layers: str) -> str:
+    return "" if not layers else f" in layer{'s' if ',' in layers else ''} {layers}"
+
+
+def _tools(tools: Sequence[Mapping[str, Any]], meanings: Mapping[str, str]) -> list[str]:
     """Tools with the same answer on one line."""
     said: dict[tuple[str, str], list[str]] = {}
     silent = []
     for tool in tools:
-        if tool["answer"] in _NOTHING:
+        if tool["answer"] in NOTHING:
             silent.append(tool["tool"])
         else:
             said.setdefault((", ".join(tool["lines"]), tool["answer"]), []).append(tool["tool"])
     if not said:
         return ["No fault-localisation tool names a fault.", ""]
-    lines = ["What fault-localisation tools suspect (they often disagree):"]
+    lines = ["What fault-localisation tools suspect (they often disagree; layers count from 0):"]
     for (places, answer), names in sorted(said.items(), key=lambda item: -len(item[1])):
         where = f"{places}: " if places else ""
-        lines.append(f"  {where}{answer} ({', '.join(names)})")
+        lines.append(f"  {where}{faults_in_words(answer, meanings)} ({', '.join(names)})")
     if silent:
         lines.append(f"  nothing: {', '.join(silent)}")
     return [*lines, ""]
