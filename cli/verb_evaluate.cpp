@@ -261,7 +261,7 @@ void evaluate_program(const Arguments& arguments, training::LocalTrainer& traine
   std::optional<training::Array> inputs;
   if (arguments.has("input")) inputs = input_rows(arguments, subject, resolved);
   if (training::is_torch_script(evaluated.weights)) {
-    if (has_data && program::masked_inputs(resolved->layers).back()) {
+    if (has_data && program::masked_outputs(resolved->layers).back()) {
       throw input_error(describe(evaluated.weights.string(), "",
                                  "a TorchScript module, which gives no mask, for a program whose "
                                  "outputs have a mask of steps",

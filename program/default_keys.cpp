@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "program/document.h"
+#include "program/graph.h"
 #include "program/key_access.h"
 #include "program/layer.h"
 #include "program/parameters.h"
@@ -25,7 +26,20 @@ class KeyedLayers {
  public:
   explicit KeyedLayers(const Json& document) : document_(document) {
     const Json* layers = find_layers(document);
-    for (std::size_t i = 0; layers != nullptr && i < layers->size(); ++i) add((*layers)[i], i);
+    if (layers == nullptr) return;
+    const Wiring wiring = wiring_of(*layers);
+    before_.resize(layers->size());
+    for (std::size_t i = 0; i < layers->size(); ++i) {
+      for (const std::size_t input : wiring.inputs[i]) {
+        before_[i].insert(before_[input].begin(), before_[input].end());
+      }
+      if (wiring.weights_of[i]) {
+        if (parametric_at_.contains(*wiring.weights_of[i]))
+          before_[i] = before_[*wiring.weights_of[i]];
+        continue;  // its keys are those of the layer that is called once more
+      }
+      add((*layers)[i], i);
+    }
   }
 
   std::vector<Parametric> parametric;
@@ -58,20 +72,28 @@ class KeyedLayers {
       const Json* config = member(*layer, "config");
       const Json* use_bias = config != nullptr ? member(*config, "use_bias") : nullptr;
       const Layer* whole = layer_of(outer);
+      before_[index] = {parametric.size()};
+      parametric_at_.insert(index);
       parametric.push_back({index, own, whole->kind == LayerKind::kDense, has("units"),
                             path(kernel), path("activation"),
                             use_bias == nullptr || *use_bias != false});
-    } else if (has("activation") && !parametric.empty()) {
-      // The activation of the layer before, unless that has one of its own.
-      std::string& place = parametric.back().activation_path;
-      const auto before = read_value(document_, KeyKind::kActivation, place);
-      if (before && normal_value_of(KeyKind::kActivation, *before) == Json("linear")) {
+    } else if (has("activation")) {
+      // The activation of the layer before, unless that has one of its own; behind a merge, of the
+      // last one in the list.
+      for (auto n = before_[index].rbegin(); n != before_[index].rend(); ++n) {
+        std::string& place = parametric[*n].activation_path;
+        const auto before = read_value(document_, KeyKind::kActivation, place);
+        if (!before || normal_value_of(KeyKind::kActivation, *before) != Json("linear")) continue;
         place = path("activation");
+        break;
       }
     }
   }
 
   const Json& document_;
+  /// For each layer, the parametric ones that its output comes from without another between.
+  std::vector<std::set<std::size_t>> before_;
+  std::set<std::size_t> parametric_at_;  ///< positions of parametric layers
 };
 
 }  // namespace

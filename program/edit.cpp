@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "program/document.h"
+#include "program/graph.h"
 #include "program/layer.h"
 
 namespace neutra::program {
@@ -23,15 +25,11 @@ void set_field(Json& object, const std::vector<Field>& fields, std::string_view 
 
 /// Gives a copied layer a name of its own.
 void rename_copy(Json& copy, const Json& layers) {
-  const auto name_of = [](const Json& layer) -> const Json* {
-    const Json* config = member(layer, "config");
-    return config != nullptr ? member(*config, "name") : nullptr;
-  };
-  const Json* name = name_of(copy);
-  if (name == nullptr || !name->is_string()) return;
-  std::string fresh = name->get<std::string>();
+  const std::string* name = name_of(copy);
+  if (name == nullptr) return;
+  std::string fresh = *name;
   const auto taken = [&](const Json& layer) {
-    const Json* other = name_of(layer);
+    const std::string* other = name_of(layer);
     return other != nullptr && *other == fresh;
   };
   do {
@@ -88,44 +86,115 @@ void renumber_layers(Json& document, std::size_t from, std::int64_t by) {
   renumber_steps(document, static_cast<std::int64_t>(from), by);
 }
 
+/// Positions at `from` and behind it are now `by` further on.
+void move_positions(Wiring& wiring, std::size_t from, std::ptrdiff_t by) {
+  const auto move = [=](std::size_t& position) {
+    if (position >= from)
+      position = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(position) + by);
+  };
+  for (std::vector<std::size_t>& inputs : wiring.inputs) {
+    std::for_each(inputs.begin(), inputs.end(), move);
+  }
+  for (std::optional<std::size_t>& owner : wiring.weights_of) {
+    if (owner) move(*owner);
+  }
+}
+
+/// One position, whatever other calls its layer has.
+void erase_at(Json& document, std::size_t index) {
+  Json& layers = layers_of(document);
+  const bool graph = names_wiring(layers);
+  Wiring wiring = wiring_of(layers);
+  layers.erase(index);
+  renumber_layers(document, index, -1);
+  if (!graph) return;
+  const auto at = static_cast<std::ptrdiff_t>(index);
+  const std::vector<std::size_t> before = wiring.inputs[index];
+  wiring.inputs.erase(wiring.inputs.begin() + at);
+  wiring.weights_of.erase(wiring.weights_of.begin() + at);
+  for (std::vector<std::size_t>& inputs : wiring.inputs) {
+    if (before.empty()) {
+      inputs.erase(std::remove(inputs.begin(), inputs.end(), index), inputs.end());
+    } else {
+      std::replace(inputs.begin(), inputs.end(), index, before.front());
+    }
+  }
+  move_positions(wiring, index, -1);
+  set_wiring(layers, wiring);
+}
+
 }  // namespace
 
 Json& layers_of(Json& document) { return document[Json::json_pointer(layers_path(document))]; }
 
-void erase_layer(Json& document, std::size_t index) {
-  layers_of(document).erase(index);
-  renumber_layers(document, index, -1);
+void insert_layer(Json& document, std::size_t index, Json layer) {
+  Json& layers = layers_of(document);
+  const bool graph = names_wiring(layers);
+  Wiring wiring = wiring_of(layers);
+  const auto at = static_cast<std::ptrdiff_t>(index);
+  layers.insert(layers.begin() + at, std::move(layer));
+  renumber_layers(document, index, 1);
+  if (!graph) return;
+  move_positions(wiring, index, 1);
+  for (std::vector<std::size_t>& inputs : wiring.inputs) {
+    std::replace(inputs.begin(), inputs.end(), index - 1, index);
+  }
+  wiring.inputs.insert(wiring.inputs.begin() + at, {index - 1});
+  wiring.weights_of.insert(wiring.weights_of.begin() + at, std::nullopt);
+  set_wiring(layers, wiring);
 }
 
-void repeat_layer(Json& document, std::size_t index, std::int64_t count) {
+namespace {
+
+/// Puts a copy behind the layer at `index`, and behind each of its other calls a call of the copy.
+void double_layer(Json& document, std::size_t index, std::vector<std::size_t>& origin) {
   Json& layers = layers_of(document);
+  const std::vector<std::size_t> calls = calls_of(wiring_of(layers), index);
+  for (std::size_t k = calls.size(); k-- > 0;) {
+    const std::size_t call = calls[k];
+    Json copy = layers[call];
+    rename_copy(copy, layers);
+    for (const char* field : {"inputs", "weights_of"}) copy.erase(field);
+    if (copy.contains("config") && copy["config"].is_object()) {
+      for (const char* field : kInputFields) copy["config"].erase(field);
+    }
+    insert_layer(document, call + 1, std::move(copy));
+    origin.insert(origin.begin() + static_cast<std::ptrdiff_t>(call) + 1, origin[call]);
+  }
+  if (calls.size() == 1) return;
+  Wiring wiring = wiring_of(layers);
+  for (std::size_t k = 1; k < calls.size(); ++k) wiring.weights_of[calls[k] + k + 1] = index + 1;
+  set_wiring(layers, wiring);
+}
+
+}  // namespace
+
+std::vector<std::size_t> repeat_layer(Json& document, std::size_t index, std::int64_t count) {
+  Json& layers = layers_of(document);
+  std::vector<std::size_t> origin(layers.size());
+  std::iota(origin.begin(), origin.end(), std::size_t{0});
+  const Wiring wiring = wiring_of(layers);
+  if (wiring.weights_of[index]) index = *wiring.weights_of[index];
   if (count == 0) {
     const Json removed = layers[index];
-    erase_layer(document, index);
+    const std::vector<std::size_t> calls = calls_of(wiring, index);
+    for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
+      erase_at(document, *call);
+      origin.erase(origin.begin() + static_cast<std::ptrdiff_t>(*call));
+    }
     const Json* config = member(removed, "config");
-    if (index > 0 || layers.empty() || config == nullptr) return;
+    if (index > 0 || layers.empty() || config == nullptr) return origin;
     for (const char* field : kInputFields) {
       if (const Json* shape = member(*config, field)) layers[0]["config"][field] = *shape;
     }
   }
-  for (std::int64_t copies = 1; copies < count; ++copies) {
-    Json copy = layers[index];
-    rename_copy(copy, layers);
-    if (copy.contains("config") && copy["config"].is_object()) {
-      for (const char* field : kInputFields) copy["config"].erase(field);
-    }
-    insert_layer(document, index + 1, std::move(copy));
-  }
-}
-
-void insert_layer(Json& document, std::size_t index, Json layer) {
-  Json& layers = layers_of(document);
-  layers.insert(layers.begin() + static_cast<std::ptrdiff_t>(index), std::move(layer));
-  renumber_layers(document, index, 1);
+  for (std::int64_t copies = 1; copies < count; ++copies) double_layer(document, index, origin);
+  return origin;
 }
 
 void set_layer_field(Json& document, std::size_t index, std::string_view field, Json value) {
-  Json& layer = layers_of(document)[index];
+  Json& layers = layers_of(document);
+  Json& layer = layers[wiring_of(layers).weights_of[index].value_or(index)];
   const Layer* type = find_layer(layer.at("class_name").get<std::string>());
   set_field(layer["config"], type->fields, field, std::move(value));
 }

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "program/program.h"
 
@@ -16,14 +18,19 @@ Json& layers_of(Json& document);
 
 // What fit.loop says of layers goes with them; of a layer that is gone it says nothing any more.
 
-/// Removes the layer at `index`, with the input that it may declare.
-void erase_layer(Json& document, std::size_t index);
+// In a model whose layers name their inputs (program/graph.h), whoever took the output of a layer
+// that goes takes its input, of several the first; whoever took that of the layer behind which one
+// is put takes the new one's. A layer goes, and is doubled, wherever it is called.
+
 /// Makes `count` layers of the one at `index`: 0 removes it (the model keeps the input that its
-/// first layer declares), 2 puts a copy with a name of its own behind it.
-void repeat_layer(Json& document, std::size_t index, std::int64_t count);
-/// Puts a layer before the one at `index`. Precondition: 0 < index <= number of layers.
+/// first layer declares), 2 puts a copy with a name of its own behind it. Returns for each layer
+/// that there is now the position that it, or what it is a copy of, had before.
+std::vector<std::size_t> repeat_layer(Json& document, std::size_t index, std::int64_t count);
+/// Puts a layer before the one at `index`, behind the one before that. Precondition:
+/// 0 < index <= number of layers.
 void insert_layer(Json& document, std::size_t index, Json layer);
-/// Sets a field of a layer's config, under whatever older name it is written there.
+/// Sets a field of a layer's config, under whatever older name it is written there; of a layer that
+/// is an earlier one called once more, of that.
 void set_layer_field(Json& document, std::size_t index, std::string_view field, Json value);
 /// Sets a field of `compile`, `fit` or `data`, under whatever older name it is written there.
 void set_section_field(Json& document, std::string_view section, std::string_view field,

@@ -18,6 +18,11 @@ nlohmann::json canonical(const Program& program) {
   Json normal = normal_form(program.document, Defaults::kDrop, problems);
   if (normal.is_object()) {
     for (const char* metadata : {"format", "version", "name", "task"}) normal.erase(metadata);
+    // A model is what its layers are, whatever class Keras builds it with.
+    if (normal.contains("model") && normal["model"].is_object() &&
+        normal["model"].value("class_name", Json()) == "Functional") {
+      normal["model"].erase("class_name");
+    }
     // Metrics are measured, not trained; the one that counts stands in `metric`.
     if (const auto compile = normal.find("compile");
         compile != normal.end() && compile->is_object()) {

@@ -66,12 +66,17 @@ Json constraint_of(const Json& config, const Weight& weight) {
   return variable_settings(config, weight).value(constraint_name(weight), Json());
 }
 
-std::vector<bool> masked_inputs(const std::vector<ResolvedLayer>& layers) {
-  std::vector<bool> masked{false};
+bool takes_mask(const ResolvedLayer& layer, const std::vector<bool>& masked) {
+  return std::any_of(layer.inputs.begin(), layer.inputs.end(),
+                     [&](std::size_t input) { return masked[input]; });
+}
+
+std::vector<bool> masked_outputs(const std::vector<ResolvedLayer>& layers) {
+  std::vector<bool> masked;
   for (const ResolvedLayer& layer : layers) {
     const Layer& type = *find_layer(layer.class_name);
     masked.push_back(type.masks_output != nullptr &&
-                     type.masks_output(layer.config, masked.back()));
+                     type.masks_output(layer.config, takes_mask(layer, masked)));
   }
   return masked;
 }

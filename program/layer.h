@@ -42,6 +42,7 @@ enum class LayerKind {
   kReshape,        ///< the same values in the same order, in another shape
   kRearrange,      ///< repeats, pads or reorders values
   kMasking,        ///< marks the steps that do not count
+  kMerge,          ///< makes one value of several layers' outputs
   kWrapper         ///< runs another layer, its field "layer"
 };
 
@@ -54,6 +55,12 @@ struct Layer {
   std::vector<Field> fields;         ///< of the config, besides those that all layers have
   /// Output shape for an input of any rank (without the batch), or why the layer refuses it.
   std::variant<Shape, Refusal> (*output_shape)(const Json& config, const Shape& input) = nullptr;
+  /// The same for a kMerge layer, which has no `output_shape`: of two inputs or more. `masked`:
+  /// which of them have a mask of steps.
+  std::variant<Shape, Refusal> (*merged_shape)(const Json& config, const std::vector<Shape>& inputs,
+                                               const std::vector<bool>& masked) = nullptr;
+  /// Does a kMerge layer take just two?
+  bool two_inputs = false;
   /// Weights in Keras's order; nullptr: none. Called for inputs that output_shape accepts.
   std::vector<Weight> (*weights)(const Json& config, const Shape& input) = nullptr;
   /// Has the layer's output a mask of steps (docs/methods/training.md, "Masks")? `masked`: its
@@ -115,7 +122,9 @@ bool has_training_mode(const ResolvedLayer& layer);
 std::string settings_path(const Json& config, const Weight& weight);
 /// The config there: it has the variable's initialiser and regulariser.
 const Json& variable_settings(const Json& config, const Weight& weight);
-/// For each layer, and at the end for the model's output: has it a mask?
-std::vector<bool> masked_inputs(const std::vector<ResolvedLayer>& layers);
+/// For each layer: has its output a mask?
+std::vector<bool> masked_outputs(const std::vector<ResolvedLayer>& layers);
+/// Has any of a layer's inputs one? `masked`: which layers' outputs have one.
+bool takes_mask(const ResolvedLayer& layer, const std::vector<bool>& masked);
 
 }  // namespace neutra::program

@@ -5,10 +5,13 @@
 /// training/layers/ the maker `training::module::name()` of what the eager back end computes.
 #define NEUTRA_LAYERS(LAYER)       \
   LAYER(activation)                \
+  LAYER(add)                       \
+  LAYER(average)                   \
   LAYER(average_pooling_1d)        \
   LAYER(average_pooling_2d)        \
   LAYER(batch_normalization)       \
   LAYER(bidirectional)             \
+  LAYER(concatenate)               \
   LAYER(conv_1d)                   \
   LAYER(conv_2d)                   \
   LAYER(conv_2d_transpose)         \
@@ -30,8 +33,11 @@
   LAYER(leaky_relu)                \
   LAYER(lstm)                      \
   LAYER(masking)                   \
+  LAYER(maximum)                   \
   LAYER(max_pooling_1d)            \
   LAYER(max_pooling_2d)            \
+  LAYER(minimum)                   \
+  LAYER(multiply)                  \
   LAYER(normalization)             \
   LAYER(permute)                   \
   LAYER(prelu)                     \
@@ -44,6 +50,7 @@
   LAYER(softmax)                   \
   LAYER(spatial_dropout_1d)        \
   LAYER(spatial_dropout_2d)        \
+  LAYER(subtract)                  \
   LAYER(time_distributed)          \
   LAYER(up_sampling_2d)            \
   LAYER(zero_padding_2d)

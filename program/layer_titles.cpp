@@ -2,7 +2,7 @@
 
 #include "base/json.h"
 #include "program/document.h"
-#include "program/formats/keras_config.h"
+#include "program/formats/keras_graph.h"
 
 namespace neutra::program {
 

@@ -2,8 +2,10 @@
 
 #include "base/words.h"
 #include "program/document.h"
+#include "program/graph.h"
 #include "program/layer.h"
 #include "program/metric_options.h"
+#include "program/normal_wiring.h"
 #include "program/plain_values.h"
 
 namespace neutra::program {
@@ -328,8 +330,36 @@ class Normaliser {
     if (!value.is_array()) return report(path, value, "an array of layers");
     Json result = Json::array();
     for (std::size_t i = 0; i < value.size(); ++i) {
-      result.push_back(layer(value[i], path + "/" + std::to_string(i), i));
+      const std::string place = path + "/" + std::to_string(i);
+      const bool call = member(value[i], "weights_of") != nullptr;
+      if (!call && member(value[i], "inputs") == nullptr) {
+        result.push_back(layer(value[i], place, i));
+        continue;
+      }
+      Json own = value[i];
+      own.erase("inputs");
+      result.push_back(call ? later_call(value, result, place, i) : layer(own, place, i));
     }
+    const std::size_t before = problems_.size();
+    add_normal_wiring(value, result, path, problems_);
+    if (problems_.size() == before) check_wiring(result, path, problems_);
+    return result;
+  }
+
+  /// A layer that is an earlier one called once more.
+  Json later_call(const Json& layers, const Json& normal, const std::string& path,
+                  std::size_t index) {
+    if (auto problem = problem_of_call(layers, index, path)) {
+      problems_.push_back(*std::move(problem));
+      Json result = layers[index];
+      result.erase("inputs");
+      return result;
+    }
+    const std::size_t owner = *layer_referred(layers, layers[index].at("weights_of"), index);
+    Json result = normal[owner];
+    for (const char* field : {"inputs", "weights_of"}) result.erase(field);
+    if (defaults_ == Defaults::kDrop) result.erase("config");
+    result["weights_of"] = owner;
     return result;
   }
 

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "program/document.h"
+#include "program/graph.h"
 #include "program/key_access.h"
 #include "program/layer.h"
 #include "program/parameters.h"
@@ -42,7 +43,10 @@ class Alignment {
     for (const Key& key : space.keys()) {
       if (key.kind != KeyKind::kRepeat) continue;
       for (const std::string& path : key.paths) {
-        repeat_keys_[split_layer_path(space.base().document, path)->layer] = &key;
+        const std::size_t layer = split_layer_path(space.base().document, path)->layer;
+        for (const std::size_t call : calls_of(wiring_of(base_layers_), layer)) {
+          repeat_keys_[call] = &key;
+        }
       }
     }
   }

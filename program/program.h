@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -54,6 +55,11 @@ struct ResolvedLayer {
                 ///< regularisers likewise or null
   Shape input_shape, output_shape;  ///< of one row; empty while they are unknown
   std::vector<Weight> weights;      ///< in Keras's order; empty while the shapes are unknown
+  /// The layers whose outputs it takes, by position; empty for the first, which takes the model's
+  /// input. `input_shape` is that of the first of them.
+  std::vector<std::size_t> inputs = {};
+  /// The layer, by position, that this one is called once more: its settings and weights are these.
+  std::optional<std::size_t> weights_of = {};
 };
 
 /// Is more of a metric better, or less?

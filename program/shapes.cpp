@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "program/document.h"
+#include "program/graph.h"
 #include "program/normal.h"
 
 namespace neutra::program {
@@ -25,17 +26,35 @@ class ShapeWalk {
     const Json* layers = find_layers(known_.normal);
     if (layers == nullptr) return;
     check_layers(*layers);
+    const Wiring wiring = wiring_of(*layers);
     for (const Json& layer : *layers) {
       const Layer* type = layer_of(layer);
-      const int index = static_cast<int>(known_.types.size());
+      const std::size_t index = known_.types.size();
       known_.types.push_back(type);
-      known_.layers.push_back(
-          {type != nullptr ? type->class_name : "", index, config_of(layer), {}, {}, {}});
+      known_.layers.push_back({type != nullptr ? type->class_name : "",
+                               static_cast<int>(index),
+                               config_of(layer),
+                               {},
+                               {},
+                               {},
+                               wiring.inputs[index],
+                               wiring.weights_of[index]});
     }
     std::optional<Shape> shape = input();
     if (shape) known_.input = *shape;
-    for (std::size_t i = 0; shape && i < known_.layers.size(); ++i) shape = step(i, *shape);
-    known_.output = shape;
+    std::vector<std::optional<Shape>> shapes;
+    for (std::size_t i = 0; i < known_.layers.size(); ++i) {
+      std::vector<Shape> inputs;
+      for (const std::size_t input : known_.layers[i].inputs) {
+        if (shapes[input]) inputs.push_back(*shapes[input]);
+      }
+      const bool all = inputs.size() == known_.layers[i].inputs.size();
+      if (i == 0 && shape) inputs = {*shape};
+      masked_.push_back(false);
+      shapes.push_back(all && !inputs.empty() ? step(i, inputs) : std::nullopt);
+    }
+    known_.output = shapes.empty() ? shape : shapes.back();
+    known_.masked = known_.output && !masked_.empty() && masked_.back();
   }
 
  private:
@@ -91,20 +110,21 @@ class ShapeWalk {
     }
   }
 
-  /// Output shape of layer `index`; nullopt ends the inference.
-  std::optional<Shape> step(std::size_t index, const Shape& input) {
+  /// Output shape of layer `index`; nullopt where there is a problem.
+  std::optional<Shape> step(std::size_t index, const std::vector<Shape>& inputs) {
     ResolvedLayer& layer = known_.layers[index];
     const std::string path = known_.layer_path(index);
     if (known_.types[index] == nullptr || has_problem(problems_, path)) return std::nullopt;
     const Layer& type = *known_.types[index];
-    layer.input_shape = input;
-    if (known_.masked && type.refuse_mask != nullptr) {
+    layer.input_shape = inputs.front();
+    const bool masked = takes_mask(layer, masked_);
+    if (masked && type.refuse_mask != nullptr) {
       if (const auto refusal = type.refuse_mask(layer.config)) {
         problems_.push_back(problem_of(*refusal, path));
         return std::nullopt;
       }
     }
-    const auto result = type.output_shape(layer.config, input);
+    const auto result = output_shape(layer, type, inputs);
     if (const auto* refusal = std::get_if<Refusal>(&result)) {
       problems_.push_back(problem_of(*refusal, path));
       return std::nullopt;
@@ -115,10 +135,41 @@ class ShapeWalk {
                            "at most " + std::to_string(kMaxElements) + " elements"});
       return std::nullopt;
     }
-    if (type.weights != nullptr) layer.weights = type.weights(layer.config, input);
-    for (const Weight& weight : layer.weights) check_weight(weight, layer, path);
-    known_.masked = type.masks_output != nullptr && type.masks_output(layer.config, known_.masked);
+    if (type.weights != nullptr) layer.weights = type.weights(layer.config, inputs.front());
+    if (layer.weights_of) {
+      if (!check_shared(layer, path)) return std::nullopt;
+    } else {
+      for (const Weight& weight : layer.weights) check_weight(weight, layer, path);
+    }
+    masked_[index] = type.masks_output != nullptr && type.masks_output(layer.config, masked);
     return layer.output_shape;
+  }
+
+  std::variant<Shape, Refusal> output_shape(const ResolvedLayer& layer, const Layer& type,
+                                            const std::vector<Shape>& inputs) const {
+    if (type.kind != LayerKind::kMerge) return type.output_shape(layer.config, inputs.front());
+    std::vector<bool> masked;
+    for (const std::size_t input : layer.inputs) masked.push_back(masked_[input]);
+    return type.merged_shape(layer.config, inputs, masked);
+  }
+
+  /// A layer that is called once more has the weights that it has. Unknown ones are a problem of
+  /// that layer.
+  bool check_shared(const ResolvedLayer& layer, const std::string& path) {
+    const ResolvedLayer& owner = known_.layers[*layer.weights_of];
+    if (owner.output_shape.empty() && owner.weights.empty()) return false;
+    for (std::size_t k = 0; k < layer.weights.size(); ++k) {
+      if (k < owner.weights.size() && layer.weights[k].shape == owner.weights[k].shape) continue;
+      problems_.push_back(
+          {path,
+           "an input " + to_string(layer.input_shape) + ", for which the " + layer.weights[k].name +
+               " would be " + to_string(layer.weights[k].shape),
+           "inputs that fit the " + layer.weights[k].name + " of layer " +
+               std::to_string(*layer.weights_of) +
+               (k < owner.weights.size() ? ", " + to_string(owner.weights[k].shape) : "")});
+      return false;
+    }
+    return true;
   }
 
   static Problem problem_of(const Refusal& refusal, const std::string& path) {
@@ -164,6 +215,7 @@ class ShapeWalk {
 
   Inference& known_;
   std::vector<Problem>& problems_;
+  std::vector<bool> masked_;  ///< has the output of each layer so far a mask?
 };
 
 }  // namespace

@@ -22,6 +22,9 @@ std::string refuse_shape(const std::vector<ResolvedLayer>& layers, std::size_t p
 
 std::string refusal(std::string_view op, const std::vector<ResolvedLayer>& layers,
                     std::size_t position) {
+  if (const auto& owner = layers[position].weights_of) {
+    return "is layer " + std::to_string(*owner) + " once more";
+  }
   if (op == "activation_removal") return refuse_activation(layers, position);
   if (!has_kernel(layers[position])) return "is neither Dense nor Conv2D";
   if (op == "layer_copy") return refuse_shape(layers, position);
@@ -34,7 +37,9 @@ std::string refusal(std::string_view op, const std::vector<ResolvedLayer>& layer
 
 }  // namespace
 
-bool has_kernel(const ResolvedLayer& layer) { return find_layer(layer.class_name)->kernel_mutates; }
+bool has_kernel(const ResolvedLayer& layer) {
+  return !layer.weights_of && find_layer(layer.class_name)->kernel_mutates;
+}
 
 std::string trained_step_refusal(std::string_view op, const std::vector<ResolvedLayer>& layers,
                                  std::size_t position, const LayerTitles& titles) {

@@ -11,7 +11,7 @@ namespace neutra::program {
 /// What steps of trained.mutations may change (docs/mutators/index.md, "Trained models"; their
 /// fields: keras_names.json).
 
-/// Has the layer a kernel, whose weights steps change? Dense and Conv2D have.
+/// Has the layer a kernel of its own, whose weights steps change? Dense and Conv2D have.
 bool has_kernel(const ResolvedLayer& layer);
 
 /// Why the layer at a position can't be changed by a step, as the end of "found ...": "layer 4,

@@ -253,7 +253,15 @@ class TrainingChecks {
     if (has_problem(problems_, "/fit") || has_problem(problems_, known_.path)) return;
     const Json& loop = known_.normal.at("fit").at("loop");
     const auto check = [&](const Json& layer, const char* field) {
-      if (layer.get<std::size_t>() < known_.layers.size()) return;
+      if (layer.get<std::size_t>() < known_.layers.size()) {
+        const auto& owner = known_.layers[layer.get<std::size_t>()].weights_of;
+        if (!owner || field == std::string_view("detached")) return;
+        problems_.push_back(
+            {std::string("/fit/loop/") + field,
+             "layer " + layer.dump() + ", which is layer " + std::to_string(*owner) + " once more",
+             std::to_string(*owner)});
+        return;
+      }
       problems_.push_back({std::string("/fit/loop/") + field, "layer " + layer.dump(),
                            "0 to " + std::to_string(known_.layers.size() - 1)});
     };

@@ -48,7 +48,7 @@ std::vector<std::uint32_t> vectors_along(const Json& axes, const program::Shape&
 Constraints::Constraints(const program::ResolvedProgram& program, const Weights& weights) {
   for (std::size_t i = 0; i < program.layers.size(); ++i) {
     const program::ResolvedLayer& layer = program.layers[i];
-    for (std::size_t k = 0; k < layer.weights.size(); ++k) {
+    for (std::size_t k = 0; !layer.weights_of && k < layer.weights.size(); ++k) {
       const Json constraint = program::constraint_of(layer.config, layer.weights[k]);
       const Weights::Variable& variable = weights.of_layer(i)[k];
       if (!constraint.is_object() || !variable.updated) continue;

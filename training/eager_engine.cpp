@@ -140,10 +140,16 @@ class EagerEngine final : public Engine {
     const Model::Result result =
         model_.forward(x, {true, key_, step, &looked_up_}, wanted.layers ? &activations_ : nullptr,
                        wanted.output_gradients ? &nodes : nullptr);
-    for (auto& [layer, indices] : looked_up_) {
+    std::map<std::size_t, std::vector<std::int64_t>>
+        looked_up;  // of a table that has several calls
+    for (const auto& [layer, rows] : looked_up_) {
+      std::vector<std::int64_t>& indices = looked_up[tables_.at(layer)];
+      indices.insert(indices.end(), rows.begin(), rows.end());
+    }
+    for (auto& [table, indices] : looked_up) {
       std::sort(indices.begin(), indices.end());
       indices.erase(std::unique(indices.begin(), indices.end()), indices.end());
-      optimizer_->look_up(tables_.at(layer), {indices.begin(), indices.end()});
+      optimizer_->look_up(table, {indices.begin(), indices.end()});
     }
     const at::Tensor output = loss_.on_logits() ? result.raw : model_.output(result.raw);
     for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -209,6 +215,7 @@ class EagerEngine final : public Engine {
       if (program::kind_of(layer) != program::LayerKind::kEmbedding) continue;
       const Weights::Variable& table = weights_.of_layer(i)[0];
       tables_[layer.index] = table.extent.begin;
+      if (layer.weights_of) continue;
       if (table.updated && table.reached &&
           program_.loop.zero_grad == program::LoopStyle::ZeroGrad::kEachStep &&
           !regularizer(layer.config, "embeddings_regularizer").active()) {

@@ -90,6 +90,7 @@ program::ResolvedProgram without_initial_values(program::ResolvedProgram program
 std::int64_t weight_elements(const program::ResolvedProgram& program) {
   std::int64_t sum = 0;
   for (const program::ResolvedLayer& layer : program.layers) {
+    if (layer.weights_of) continue;
     for (const program::Weight& weight : layer.weights) sum += program::element_count(weight.shape);
   }
   return sum;

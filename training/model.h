@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,13 +38,24 @@ class Model {
  private:
   struct Layer {
     std::unique_ptr<Module> module;
+    std::vector<std::size_t> inputs;  ///< whose outputs it takes; empty: the model's input
+    std::vector<std::size_t> spent;   ///< outputs that no layer behind it takes
+    bool merges = false;
     std::vector<at::Tensor> weights;
     Regularizer activity;
     bool masks_output = false;
   };
 
+  /// A value between layers, and the mask of its steps.
+  struct Value {
+    at::Tensor tensor, mask;
+  };
+  /// What a layer makes of its inputs, before its activity regulariser looks at it.
+  Value run(Layer& layer, std::span<const Value> inputs, const ForwardPass& pass) const;
+
   std::vector<Layer> layers_;
   std::optional<std::size_t> detached_;  ///< no gradient flows back through this layer's output
+  std::vector<bool> reached_;            ///< does a gradient of the loss come to a layer?
   std::size_t output_layer_ =
       0;  ///< the layer that gave its activation away; layers behind it are identities
   std::string activation_name_ = "linear";

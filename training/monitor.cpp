@@ -24,6 +24,7 @@ TrainingMonitor::TrainingMonitor(const program::ResolvedProgram& program, double
   run_.loss = program.loss;
   for (std::size_t i = 0; i < program.layers.size(); ++i) {
     const program::ResolvedLayer& resolved = program.layers[i];
+    if (resolved.weights_of) continue;  // the same weights
     Layer layer;
     layer.position = i;
     evaluators::MonitoredLayer monitored{resolved.index, resolved.class_name, {}};

@@ -16,28 +16,34 @@ namespace neutra::training {
 namespace {
 
 /// An Embedding over the rows themselves must have an embedding for each of their values.
-std::optional<program::Problem> index_problem(const program::ResolvedProgram& program,
-                                              const Dataset& data) {
-  using program::LayerKind;
-  const auto first = std::find_if(program.layers.begin(), program.layers.end(),
-                                  [](const program::ResolvedLayer& layer) {
-                                    const LayerKind kind = program::kind_of(layer);
-                                    return kind != LayerKind::kInput && kind != LayerKind::kReshape;
-                                  });
-  if (first == program.layers.end() || program::kind_of(*first) != LayerKind::kEmbedding) {
-    return std::nullopt;
-  }
-  const std::int64_t count = first->weights[0].shape[0];
+std::optional<program::Problem> problem_of_rows(const program::ResolvedLayer& embedding,
+                                                const Dataset& data) {
+  const std::int64_t count = embedding.weights[0].shape[0];
   for (const Array* x : {&data.x_train, &data.x_test, &data.x_validation}) {
     for (const float value : x->values) {
       if (value > -1 && value < static_cast<float>(count)) continue;  // not so NaN
       return program::Problem{"/data", "the value " + program::shown(value),
                               "indices from 0 to " + std::to_string(count - 1) + ", for the " +
                                   std::to_string(count) + " embeddings of layer " +
-                                  std::to_string(first->index)};
+                                  std::to_string(embedding.index)};
     }
   }
   return std::nullopt;
+}
+
+std::optional<program::Problem> index_problem(const program::ResolvedProgram& program,
+                                              const Dataset& data) {
+  using program::LayerKind;
+  // Reached from the rows by layers that keep their values.
+  std::vector<bool> rows;
+  std::optional<program::Problem> problem;
+  for (const program::ResolvedLayer& layer : program.layers) {
+    const LayerKind kind = program::kind_of(layer);
+    const bool takes = layer.inputs.empty() || rows[layer.inputs.front()];
+    rows.push_back(takes && (kind == LayerKind::kInput || kind == LayerKind::kReshape));
+    if (!problem && takes && kind == LayerKind::kEmbedding) problem = problem_of_rows(layer, data);
+  }
+  return problem;
 }
 
 /// The hash that keys independent samples.

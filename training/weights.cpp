@@ -4,24 +4,12 @@
 #include <cassert>
 #include <cmath>
 
+#include "program/graph.h"
 #include "program/layer.h"
 #include "training/initializers.h"
 
 namespace neutra::training {
 namespace {
-
-/// Does any gradient of the loss or of an activity regulariser come to the layer at `position`?
-/// None goes back through the output of a detached layer, or through the indices of an Embedding.
-bool is_reached(const program::ResolvedProgram& program, std::size_t position) {
-  for (std::size_t i = position; i < program.layers.size(); ++i) {
-    if (i > position && program::kind_of(program.layers[i]) == program::LayerKind::kEmbedding) {
-      return false;
-    }
-    if (regularizer(program.layers[i].config, "activity_regularizer").active()) return true;
-    if (program.loop.detached == i) return false;
-  }
-  return true;
-}
 
 /// The variable's own: "recurrent_regularizer" beside "recurrent_initializer".
 Regularizer own_regularizer(const Json& config, const program::Weight& weight) {
@@ -52,23 +40,64 @@ void draw(const program::ResolvedLayer& layer, std::size_t k, const RandomStream
 
 }  // namespace
 
-bool has_gradient(const program::ResolvedProgram& program, std::size_t position,
+std::vector<bool> reached_layers(const program::ResolvedProgram& program, bool regularizers) {
+  std::vector<bool> reached(program.layers.size(), false);
+  const auto consumers = program::consumers_of(program.layers);
+  for (std::size_t i = program.layers.size(); i-- > 0;) {
+    if (regularizers && regularizer(program.layers[i].config, "activity_regularizer").active()) {
+      reached[i] = true;
+    } else if (program.loop.detached != i) {
+      // In a list of layers the last one alone has none behind it.
+      reached[i] = i + 1 == program.layers.size() ||
+                   std::any_of(consumers[i].begin(), consumers[i].end(), [&](std::size_t next) {
+                     return reached[next] && program::kind_of(program.layers[next]) !=
+                                                 program::LayerKind::kEmbedding;
+                   });
+    }
+  }
+  return reached;
+}
+
+namespace {
+
+/// Does a gradient come to any call of the layer?
+bool is_reached(const program::ResolvedProgram& program, const std::vector<bool>& reached,
+                std::size_t position) {
+  const std::vector<std::size_t> calls =
+      program::calls_of(program::wiring_of(program.layers), position);
+  return std::any_of(calls.begin(), calls.end(), [&](std::size_t call) { return reached[call]; });
+}
+
+/// Does the loss or a regulariser give the variable a gradient? `reached`: is_reached().
+bool has_gradient(const program::ResolvedLayer& layer, bool reached,
                   const program::Weight& weight) {
-  const Json& config = program.layers[position].config;
+  const Json& config = layer.config;
   return weight.trainable && flag_or(config, "trainable", true) &&
          flag_or(program::variable_settings(config, weight), "trainable", true) &&
-         (is_reached(program, position) || own_regularizer(config, weight).active());
+         (reached || own_regularizer(config, weight).active());
+}
+
+}  // namespace
+
+bool has_gradient(const program::ResolvedProgram& program, std::size_t position,
+                  const program::Weight& weight) {
+  position = program.layers[position].weights_of.value_or(position);
+  return has_gradient(program.layers[position],
+                      is_reached(program, reached_layers(program, true), position), weight);
 }
 
 Weights::Weights(const program::ResolvedProgram& program, RandomKey key)
     : layers_(program.layers.size()) {
   const std::vector<std::size_t>& left_out = program.loop.left_out;
+  const std::vector<bool> reached = reached_layers(program, true);
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const program::ResolvedLayer& layer = program.layers[i];
+    if (layer.weights_of) continue;
+    const bool comes = is_reached(program, reached, i);
     for (const program::Weight& weight : layer.weights) {
       Variable variable{{}, weight.shape};
-      variable.reached = is_reached(program, i);
-      variable.trainable = has_gradient(program, i, weight);
+      variable.reached = comes;
+      variable.trainable = has_gradient(layer, comes, weight);
       variable.updated =
           variable.trainable && std::find(left_out.begin(), left_out.end(), i) == left_out.end();
       layers_[i].push_back(std::move(variable));
@@ -93,7 +122,8 @@ Weights::Weights(const program::ResolvedProgram& program, RandomKey key)
   weights_ = Buffer(end);
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const program::ResolvedLayer& layer = program.layers[i];
-    for (std::size_t k = 0; k < layers_[i].size(); ++k) {
+    if (layer.weights_of) layers_[i] = layers_[*layer.weights_of];
+    for (std::size_t k = 0; !layer.weights_of && k < layers_[i].size(); ++k) {
       draw(layer, k,
            {key, Stream::kInit, static_cast<std::uint32_t>(layer.index),
             static_cast<std::uint32_t>(k)},

@@ -12,6 +12,11 @@
 
 namespace neutra::training {
 
+/// For each layer: does any gradient of the loss, or of an activity regulariser where those count,
+/// come to it? None of the loss goes back through the output of a detached layer, none through the
+/// indices of an Embedding.
+std::vector<bool> reached_layers(const program::ResolvedProgram& program, bool regularizers);
+
 /// Does a gradient come to the variable of the layer at `position` in ResolvedProgram::layers? Not
 /// to a statistic, one of a frozen layer, or one that is cut off from the loss and from
 /// regularisers.
@@ -40,12 +45,13 @@ class Weights {
   std::span<float> updated() { return all().first(updated_size_); }
   /// Of the trainable ones; those of updated() come first.
   std::span<float> gradients() { return gradients_.floats(); }
-  /// Those of the layer at `position` in ResolvedProgram::layers.
+  /// Those of the layer at `position` in ResolvedProgram::layers; where that is an earlier layer
+  /// called once more, the earlier one's.
   const std::vector<Variable>& of_layer(std::size_t position) const { return layers_[position]; }
   /// Where the variables of updated() lie.
   const std::vector<Extent>& updated_variables() const { return updated_variables_; }
 
-  program::ModelWeights by_layer();  ///< a copy of all
+  program::ModelWeights by_layer();  ///< a copy of all, as of_layer() has them
   /// Gives layer i the weights of layer i + `first`; of layer origin[i + first] where a structure
   /// has its layers from there. Precondition: they have the same shapes.
   void assign(const program::ModelWeights& weights, std::size_t first = 0,

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "program/formats/keras_chain.h"
+#include "program/formats/keras_layers.h"
 #include "program/vocabulary.h"
 
 namespace neutra::program {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/error.h"
+#include "program/formats/keras_graph.h"
 #include "program/formats/keras_json.h"
 #include "program/layer.h"
 
@@ -65,21 +66,25 @@ std::vector<StoredLayer> KerasArrays::stored_layers(const KerasModel& model,
   std::vector<StoredLayer> result;
   std::vector<bool> statistics;  // of each Normalization layer: are they variables?
   for (const ResolvedLayer& layer : program.layers) {
-    if (find_layer(layer.class_name)->adapts_to_data) statistics.push_back(!layer.weights.empty());
+    if (!layer.weights_of && find_layer(layer.class_name)->adapts_to_data) {
+      statistics.push_back(!layer.weights.empty());
+    }
   }
   std::size_t next = 0;  // of these
   if (by_folder) {
-    std::vector<KerasLayer> chain;
+    std::vector<KerasLayer> calls;
     if (model.model.is_null()) {  // weights alone: the program says which layers there are
       require_one_model(model.file);
       FolderNames names;
-      for (const ResolvedLayer& layer : program.layers) {
-        chain.push_back({nullptr, "", "layers/" + names.next(layer.class_name), Json()});
+      for (const std::size_t i : keras_graph(program.layers).order) {
+        calls.push_back(
+            {nullptr, "", "layers/" + names.next(program.layers[i].class_name), Json()});
       }
     } else {
-      chain = keras_chain(model);
+      calls = keras_layers(model);
     }
-    for (const KerasLayer& layer : chain) {
+    for (const KerasLayer& layer : calls) {
+      if (layer.call_of) continue;
       StoredLayer found{layer.folder, layer_variables("/" + layer.folder)};
       const std::string own = layer.folder.substr(layer.folder.rfind('/') + 1);
       if (own == "normalization" || own.starts_with("normalization_")) {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/hdf5_file.h"
-#include "program/formats/keras_chain.h"
+#include "program/formats/keras_layers.h"
 #include "program/program.h"
 
 namespace neutra::program {

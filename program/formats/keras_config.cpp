@@ -1,11 +1,9 @@
 #include "program/formats/keras_config.h"
 
-#include <cctype>
-#include <map>
-#include <optional>
-
 #include "program/document.h"
+#include "program/formats/keras_graph.h"
 #include "program/formats/metric_script.h"
+#include "program/graph.h"
 #include "program/layer.h"
 #include "program/layers/scaling.h"
 #include "program/normal.h"
@@ -100,56 +98,61 @@ Json without_zero_clipping(Json optimizer_config) {
   return optimizer_config;
 }
 
-std::string keras_snake_case(const std::string& class_name) {
-  const auto upper = [](char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; };
-  const auto lower = [](char c) { return std::islower(static_cast<unsigned char>(c)) != 0; };
-  // (.)([A-Z][a-z]+) -> \1_\2, matches one behind the other
-  std::string once;
-  for (std::size_t i = 0; i < class_name.size();) {
-    once += class_name[i++];
-    if (i + 1 >= class_name.size() || !upper(class_name[i]) || !lower(class_name[i + 1])) continue;
-    once += '_';
-    once += class_name[i++];
-    while (i < class_name.size() && lower(class_name[i])) once += class_name[i++];
+namespace {
+
+/// The calls of a layer as a functional model stores them: [[["dense", 0, 0, {}], ...], ...]. Keras
+/// 3 reads this form too.
+Json inbound_nodes(const std::vector<ResolvedLayer>& layers, const KerasGraph& graph,
+                   std::size_t position) {
+  Json nodes = Json::array();
+  for (const std::size_t call : calls_of(wiring_of(layers), position)) {
+    Json node = Json::array();
+    for (const std::size_t input : layers[call].inputs) {
+      node.push_back({graph.names[input], graph.call[input], 0, Json::object()});
+    }
+    if (!node.empty()) nodes.push_back(std::move(node));
   }
-  // ([a-z])([A-Z]) -> \1_\2
-  std::string name;
-  for (std::size_t i = 0; i < once.size(); ++i) {
-    if (i > 0 && lower(once[i - 1]) && upper(once[i])) name += '_';
-    name += static_cast<char>(std::tolower(static_cast<unsigned char>(once[i])));
-  }
-  return name;
+  return nodes;
 }
 
-std::vector<std::string> keras_layer_names(const std::vector<std::string>& class_names) {
-  std::map<std::string, int> used;
-  std::vector<std::string> names;
-  for (const std::string& class_name : class_names) {
-    const std::string name = keras_snake_case(class_name);
-    const int before = used[name]++;
-    names.push_back(before == 0 ? name : name + "_" + std::to_string(before));
-  }
-  return names;
+/// Makes a functional model of the array of its layers.
+Json functional_model(Json layers, const KerasGraph& graph, KerasSpelling spelling) {
+  const auto end = [&](std::size_t position) {
+    return Json::array({Json::array({graph.names[position], graph.call[position], 0})});
+  };
+  Json config{{"name", "model"},
+              {"layers", std::move(layers)},
+              {"input_layers", end(0)},
+              {"output_layers", end(graph.names.size() - 1)}};
+  // Keras 3 looks classes up among the names that it shows, tf.keras 2.4 among those it stores.
+  return object("keras", spelling == KerasSpelling::kModern ? "Model" : "Functional",
+                std::move(config), spelling);
 }
+
+}  // namespace
 
 Json keras_model_config(const Program& program, const Shape& input, KerasSpelling spelling) {
   const Json document = normal_document(program);
   const Json& stored = *find_layers(document);
-  std::vector<std::string> classes;
-  for (const Json& layer : stored) classes.push_back(layer.at("class_name"));
-  const std::vector<std::string> names = keras_layer_names(classes);
+  const std::vector<ResolvedLayer> resolved = resolve(program).layers;
+  const KerasGraph graph = keras_graph(resolved);
   Json layers = Json::array();
-  for (std::size_t i = 0; i < stored.size(); ++i) {
-    Json config{{"name", names[i]}};
-    const bool declares = find_layer(classes[i])->kind == LayerKind::kInput;
+  for (const std::size_t i : graph.order) {
+    const std::string class_name = stored[i].at("class_name");
+    Json config{{"name", graph.names[i]}};
+    const bool declares = find_layer(class_name)->kind == LayerKind::kInput;
     if (declares || (i == 0 && spelling == KerasSpelling::kLegacy)) {
       config["batch_input_shape"] = batch_shape(input);
     }
     config.update(stored[i].value("config", Json::object()));
     if (declares) config.erase("trainable");  // Keras has none there
-    spell_layer(config, classes[i], spelling);
-    layers.push_back(object("keras.layers", classes[i], std::move(config), spelling));
+    spell_layer(config, class_name, spelling);
+    layers.push_back(object("keras.layers", class_name, std::move(config), spelling));
+    if (graph.chain) continue;
+    layers.back()["name"] = graph.names[i];
+    layers.back()["inbound_nodes"] = inbound_nodes(resolved, graph, i);
   }
+  if (!graph.chain) return functional_model(std::move(layers), graph, spelling);
   Json config{{"name", "sequential"}, {"layers", std::move(layers)}};
   if (spelling == KerasSpelling::kModern) config["build_input_shape"] = batch_shape(input);
   Json model = object("keras", "Sequential", std::move(config), spelling);
@@ -182,8 +185,10 @@ void spell_statistics(Json& config, const ResolvedLayer& layer,
 }
 
 void spell_statistics(Json& model, const ResolvedProgram& resolved, const ModelWeights& weights) {
-  for (std::size_t i = 0; i < resolved.layers.size(); ++i) {
-    spell_statistics(model["config"]["layers"][i]["config"], resolved.layers[i], &weights[i]);
+  const KerasGraph graph = keras_graph(resolved.layers);
+  for (std::size_t k = 0; k < graph.order.size(); ++k) {
+    const std::size_t i = graph.order[k];
+    spell_statistics(model["config"]["layers"][k]["config"], resolved.layers[i], &weights[i]);
   }
 }
 

@@ -33,14 +33,7 @@ Json keras_compile_config(const Program& program, KerasSpelling spelling);
 /// 2.10 would clip all gradients to nothing.
 Json without_zero_clipping(Json optimizer_config);
 
-/// Names that Keras gives layers of these classes: "dense", "dense_1", "conv2d", ...
-std::vector<std::string> keras_layer_names(const std::vector<std::string>& class_names);
-
 /// The class of a loss: "binary_crossentropy" -> "BinaryCrossentropy".
 std::string keras_loss_class(const std::string& word);
-
-/// A class's name as Keras's files have it: "Conv2D" -> "conv2d", "LeakyReLU" -> "leaky_re_lu"
-/// (keras/src/utils/naming.py).
-std::string keras_snake_case(const std::string& class_name);
 
 }  // namespace neutra::program

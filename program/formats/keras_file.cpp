@@ -5,6 +5,7 @@
 #include "base/hdf5_file.h"
 #include "base/zip_file.h"
 #include "program/formats/keras_config.h"
+#include "program/formats/keras_graph.h"
 #include "program/layer.h"
 
 namespace neutra::program {
@@ -31,20 +32,15 @@ std::vector<std::string> folders(const ResolvedLayer& layer, const std::string& 
 }
 
 std::string weights_file(const ResolvedProgram& resolved, const ModelWeights& weights) {
-  std::vector<std::string> classes;
-  for (const ResolvedLayer& layer : resolved.layers) {
-    if (kind_of(layer) != LayerKind::kInput) classes.push_back(layer.class_name);
-  }
   // Keras finds layers by class and order, whatever their names are.
-  const std::vector<std::string> names = keras_layer_names(classes);
+  const KerasGraph graph = keras_graph(resolved.layers);
   Hdf5File file = Hdf5File::create_in_memory("model.weights.h5");
   // Keras 2 looks for groups of what has no variables, too.
   for (const char* group : {"/vars", "/optimizer/vars", "/layers"}) file.make_group(group);
-  auto name = names.begin();
-  for (std::size_t i = 0; i < resolved.layers.size(); ++i) {
+  for (const std::size_t i : graph.order) {
     const ResolvedLayer& layer = resolved.layers[i];
     if (kind_of(layer) == LayerKind::kInput) continue;
-    const std::string place = "/layers/" + *name++;
+    const std::string place = "/layers/" + graph.names[i];
     const bool statistics = find_layer(layer.class_name)->adapts_to_data;  // in its config
     const std::vector<std::string> own =
         statistics ? std::vector<std::string>() : folders(layer, place);

@@ -2,6 +2,7 @@
 
 #include "base/hdf5_file.h"
 #include "program/formats/keras_config.h"
+#include "program/formats/keras_graph.h"
 #include "program/layer.h"
 
 namespace neutra::program {
@@ -31,25 +32,26 @@ std::string keras_h5(const Program& program, const ResolvedProgram& resolved,
   const std::string group = "/model_weights";
   file.make_group(group);
   versions(group);
-  std::vector<std::string> classes;
-  for (const ResolvedLayer& layer : resolved.layers) classes.push_back(layer.class_name);
-  std::vector<std::string> names = keras_layer_names(classes);
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const std::string place = group + "/" + names[i];
+  const KerasGraph graph = keras_graph(resolved.layers);
+  std::vector<std::string> names;
+  for (const std::size_t i : graph.order) {
+    const ResolvedLayer& layer = resolved.layers[i];
+    const std::string& name = names.emplace_back(graph.names[i]);
+    const std::string place = group + "/" + name;
     file.make_group(place);
     std::vector<std::string> variables;
-    const bool statistics =
-        find_layer(resolved.layers[i].class_name)->adapts_to_data;  // in its config
-    for (std::size_t k = 0; !statistics && k < resolved.layers[i].weights.size(); ++k) {
-      const Weight& weight = resolved.layers[i].weights[k];
-      variables.push_back(names[i] + "/" + weight.name + ":0");
+    const bool statistics = find_layer(layer.class_name)->adapts_to_data;  // in its config
+    for (std::size_t k = 0; !statistics && k < layer.weights.size(); ++k) {
+      const Weight& weight = layer.weights[k];
+      variables.push_back(name + "/" + weight.name + ":0");
       file.write(place + "/" + variables.back(), weights[i][k],
                  {weight.shape.begin(), weight.shape.end()});
     }
     file.write_attribute(place, "weight_names", variables);
   }
-  // Keras doesn't list the input.
-  if (!classes.empty() && classes.front() == "InputLayer") names.erase(names.begin());
+  // A Sequential model of Keras doesn't list its input.
+  const bool input = !names.empty() && resolved.layers.front().class_name == "InputLayer";
+  if (input && graph.chain) names.erase(names.begin());
   file.write_attribute(group, "layer_names", names);
   return file.image();
 }

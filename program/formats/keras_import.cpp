@@ -9,6 +9,7 @@
 #include "program/formats/compile_import.h"
 #include "program/formats/keras_json.h"
 #include "program/formats/layer_import.h"
+#include "program/graph.h"
 #include "program/layer.h"
 
 namespace neutra::program {
@@ -37,13 +38,14 @@ class Importer {
                  {"fit", Json::object()},
                  {"data", Json()}};
     note_version();
-    const std::vector<KerasLayer> chain = keras_chain(model_);
-    ImportedLayers imported = import_layers(chain, notes_);
+    const std::vector<KerasLayer> calls = keras_layers(model_);
+    ImportedLayers imported = import_layers(calls, notes_);
     Json& layers = imported.layers;
     titles_ = std::move(imported.titles);
     batch_size_ = imported.batch_size;
     if (drop_input_layer(layers)) titles_.erase(titles_.begin());
-    document_["model"] = {{"class_name", "Sequential"}, {"config", {{"layers", layers}}}};
+    const char* const class_name = names_wiring(layers) ? "Functional" : "Sequential";
+    document_["model"] = {{"class_name", class_name}, {"config", {{"layers", layers}}}};
     compile_.compile();
     compile_.training_options(sources_.training_file);
     fill_in_loss();
@@ -56,7 +58,9 @@ class Importer {
     for (Json& layer : document_["model"]["config"]["layers"]) {
       for (Json* each = &layer; each != nullptr; each = wrapped_in(*each)) {
         Json& config = (*each)["config"];
-        if (!find_layer(text_of(*each, "class_name"))->adapts_to_data) {
+        const Layer& type = *find_layer(text_of(*each, "class_name"));
+        if (type.kind == LayerKind::kMerge) continue;
+        if (!type.adapts_to_data) {
           config.erase("axis");
         } else if (config.value("axis", Json()) == Json::array()) {
           config["axis"] = nullptr;  // tf.keras stores an axis of null as none
@@ -85,7 +89,8 @@ class Importer {
   /// program had none, so that layers keep their numbers.
   bool drop_input_layer(Json& layers) const {
     if (!sources_.training.is_object() || sources_.training.value("input_layer", Json()) != false ||
-        layers.size() < 2 || text_of(layers[0], "class_name") != "InputLayer") {
+        names_wiring(layers) || layers.size() < 2 ||
+        text_of(layers[0], "class_name") != "InputLayer") {
       return false;
     }
     const Json shape = value_of(layers[0]["config"], "batch_input_shape");
@@ -185,7 +190,7 @@ class Importer {
         const char* begin = place.data() + prefix.size();
         const char* end = std::from_chars(begin, place.data() + place.size(), index).ptr;
         std::string rest(end, static_cast<std::size_t>(place.data() + place.size() - end));
-        if (rest.starts_with("/config/")) rest = rest.substr(8);
+        rest = rest.starts_with("/config/") ? rest.substr(8) : rest.substr(rest.empty() ? 0 : 1);
         if (index < titles_.size()) place = titles_[index] + (rest.empty() ? "" : ": " + rest);
       } else {
         std::replace(place.begin() + 1, place.end(), '/', '.');

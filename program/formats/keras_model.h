@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/json.h"
-#include "program/formats/keras_chain.h"
+#include "program/formats/keras_layers.h"
 #include "program/model_weights.h"
 #include "program/program.h"
 

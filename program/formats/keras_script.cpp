@@ -10,7 +10,9 @@
 #include "program/document.h"
 #include "program/embedded.h"
 #include "program/formats/keras_config.h"
+#include "program/formats/keras_graph.h"
 #include "program/formats/metric_script.h"
+#include "program/formats/python_text.h"
 #include "program/formats/torch_program.h"
 #include "program/layer.h"
 #include "program/metric_name.h"
@@ -19,30 +21,6 @@
 
 namespace neutra::program {
 namespace {
-
-/// A value as Python writes it; arrays are tuples.
-std::string literal(const Json& value) {
-  if (value.is_null()) return "None";
-  if (value.is_boolean()) return value.get<bool>() ? "True" : "False";
-  if (value.is_number_float()) return python_repr(value);
-  if (!value.is_array()) return value.dump();
-  std::string text = "(";
-  for (std::size_t i = 0; i < value.size(); ++i) text += (i > 0 ? ", " : "") + literal(value[i]);
-  return text + (value.size() == 1 ? ",)" : ")");
-}
-
-/// Collects the names of a module that a script imports.
-class Names {
- public:
-  const std::string& use(const std::string& name) { return *names_.insert(name).first; }
-  std::string import_line(const std::string& module) const {
-    if (names_.empty()) return "";
-    return "from " + module + " import " + join({names_.begin(), names_.end()}) + "\n";
-  }
-
- private:
-  std::set<std::string> names_;
-};
 
 class Writer {
  public:
@@ -60,6 +38,7 @@ class Writer {
     if (!input_ && !resolved.input_shape.empty()) input_ = resolved.input_shape;
     take_loop(resolved);
     resolved_layers_ = resolved.layers;
+    graph_ = keras_graph(resolved_layers_);
   }
 
   std::string script() {
@@ -95,7 +74,7 @@ class Writer {
                                         {"losses", &losses_}}) {
       text += names->import_line(keras + module);
     }
-    text += "from " + keras + "models import Sequential\n";
+    text += "from " + keras + "models import " + (graph_.chain ? "Sequential" : "Model") + "\n";
     text += regularizers_.import_line(keras + "regularizers");
     text += schedules_.import_line(keras + "optimizers.schedules");
     if (is(KerasDialect::kTfKeras)) {
@@ -170,11 +149,12 @@ class Writer {
 
   /// Keras 2.3 gives steps that don't count the output of the step before, also in Bidirectional.
   void require_masks(const ResolvedProgram& program) {
-    const std::vector<bool> masked = masked_inputs(program.layers);
+    const std::vector<bool> masked = masked_outputs(program.layers);
     masked_ = masked.back();
     if (!is_old()) return;
     for (std::size_t i = 0; i < program.layers.size(); ++i) {
-      if (masked[i] && masked[i + 1] && program.layers[i].config.contains("backward_layer")) {
+      const ResolvedLayer& layer = program.layers[i];
+      if (takes_mask(layer, masked) && masked[i] && layer.config.contains("backward_layer")) {
         refuse_in_script(layers_path(document_) + "/" + std::to_string(i),
                          "sequences of a Bidirectional behind a mask",
                          "no mask: Keras 2.3 has other outputs");
@@ -233,14 +213,38 @@ class Writer {
     }
   }
 
+  /// The settings of a layer that the dialect knows.
+  Json settings_of(std::size_t i) {
+    const Json& layer = (*find_layers(document_))[i];
+    Json config = layer.value("config", Json::object());
+    if (frozen_.contains(i)) config["trainable"] = false;
+    spell_statistics(config, resolved_layers_[i], nullptr);
+    return config;
+  }
+
+  /// A functional model: a line for each call, a layer that has several in a variable.
+  std::string functional() {
+    const std::string path = layers_path(document_);
+    if (!input_) {
+      refuse_in_script(path + "/0", "an input of unknown shape", "config.batch_input_shape");
+    }
+    const auto layer = [&](std::size_t i) {
+      const std::string& class_name = resolved_layers_[i].class_name;
+      Json config = settings_of(i);
+      require_layer(options_.dialect, class_name, config, path + "/" + std::to_string(i));
+      return layer_call(class_name, std::move(config));
+    };
+    const std::string input = layers_.use("Input") + "(" + literal(Json(*input_)) + ")";
+    return "\n" + functional_calls(resolved_layers_, graph_, input, layer);
+  }
+
   std::string model() {
+    if (!graph_.chain) return functional();
     std::string text = "\nmodel = Sequential()\n";
     const Json& layers = *find_layers(document_);
     for (std::size_t i = 0; i < layers.size(); ++i) {
       const std::string class_name = layers[i].at("class_name");
-      Json config = layers[i].value("config", Json::object());
-      if (frozen_.contains(i)) config["trainable"] = false;
-      spell_statistics(config, resolved_layers_[i], nullptr);
+      Json config = settings_of(i);
       const bool shaped = i == 0 && input_;
       const bool keras3 = is(KerasDialect::kKeras3);
       if (shaped && keras3) {
@@ -459,6 +463,7 @@ class Writer {
   std::optional<Shape> input_;
   std::set<std::size_t> frozen_;
   std::vector<ResolvedLayer> resolved_layers_;
+  KerasGraph graph_;
   std::string metric_;  ///< "loss", or what it is called among metrics
   std::string metric_name_, metric_call_, metric_label_;
   Json metrics_ = Json::array();  ///< as the program was compiled with

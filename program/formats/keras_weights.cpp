@@ -2,6 +2,8 @@
 
 #include "base/error.h"
 #include "base/zip_file.h"
+#include "program/formats/keras_graph.h"
+#include "program/formats/keras_json.h"
 #include "program/formats/old_layouts.h"
 #include "program/layer.h"
 
@@ -12,14 +14,13 @@ namespace {
 class WeightReader {
  public:
   WeightReader(const KerasArrays& arrays, const KerasModel& model, const ResolvedProgram& program)
-      : arrays_(arrays), model_(model), program_(program), weights_(program.layers.size()) {
-    for (std::size_t i = 0; i < program.layers.size(); ++i) {
-      weights_[i].resize(program.layers[i].weights.size());
-      if (!weights_[i].empty()) weighted_.push_back(i);
-    }
-  }
+      : arrays_(arrays), model_(model), program_(program), weights_(program.layers.size()) {}
 
   ModelWeights read(const KerasModel& structure) {
+    for (const std::size_t i : order(structure)) {
+      weights_[i].resize(program_.layers[i].weights.size());
+      if (!weights_[i].empty()) weighted_.push_back(i);
+    }
     for (const StoredLayer& stored : arrays_.stored_layers(structure, program_)) {
       if (next_ == weighted_.size()) {
         fail("", "weights of the layer '" + stored.name + "'",
@@ -40,10 +41,38 @@ class WeightReader {
       fail("", "no weights for " + title(weighted_[next_]) + " of the program",
            "a file with the weights of all layers");
     }
+    for (std::size_t i = 0; i < weights_.size(); ++i) {
+      if (const auto& owner = program_.layers[i].weights_of) weights_[i] = weights_[*owner];
+    }
     return std::move(weights_);
   }
 
  private:
+  /// The program's layers in the order in which the file has them: Keras's, or, where the program
+  /// was made of the model, the model's, which may have models in it.
+  std::vector<std::size_t> order(const KerasModel& structure) const {
+    const KerasGraph graph = keras_graph(program_.layers);
+    if (graph.chain || structure.model.is_null()) return graph.order;
+    const std::vector<KerasLayer> calls = keras_layers(structure);
+    bool same = calls.size() == program_.layers.size();
+    std::vector<std::size_t> own;
+    bool nested = false;
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      nested = nested || !calls[i].scope.empty();
+      if (!same) continue;
+      const ResolvedLayer& layer = program_.layers[i];
+      same = calls[i].inputs == layer.inputs && calls[i].call_of == layer.weights_of &&
+             find_layer(text_of(*calls[i].json, "class_name")) == find_layer(layer.class_name);
+      if (!layer.weights_of) own.push_back(i);
+    }
+    if (same) return own;
+    if (nested) {
+      fail("", "a model in the model, and a program with other layers than it",
+           "the program that neutra import makes of the model");
+    }
+    return graph.order;
+  }
+
   [[noreturn]] void fail(const std::string& place, const std::string& found,
                          const std::string& allowed) const {
     throw input_error(describe(model_.file, place, found, allowed));

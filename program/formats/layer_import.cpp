@@ -1,12 +1,14 @@
 #include "program/formats/layer_import.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/error.h"
 #include "base/words.h"
 #include "program/document.h"
 #include "program/formats/keras_json.h"
 #include "program/formats/keras_versions.h"
+#include "program/graph.h"
 #include "program/layer.h"
 #include "program/normal.h"
 
@@ -307,10 +309,97 @@ class LayerImport {
 
 }  // namespace
 
-ImportedLayers import_layers(const std::vector<KerasLayer>& chain, ImportNotes& notes) {
+namespace {
+
+/// The calls of a model that is no chain.
+class GraphImport {
+ public:
+  GraphImport(LayerImport& import, Json& layers) : import_(import), layers_(layers) {}
+
+  void add(const std::vector<KerasLayer>& calls) {
+    add_input(calls.front());
+    for (const KerasLayer& call : calls) {
+      std::vector<std::size_t> inputs;
+      for (const std::size_t input : call.inputs) inputs.push_back(made_[input].end - 1);
+      if (inputs.empty() && !layers_.empty()) inputs = {layers_.size() - 1};
+      const std::size_t begin = layers_.size();
+      if (call.call_of) {
+        again(made_[*call.call_of]);
+      } else {
+        KerasLayer named = call;
+        named.name.insert(0, call.scope);
+        import_.add(named, layers_.empty(), layers_);
+      }
+      made_.push_back({begin, layers_.size()});
+      for (std::size_t i = begin; i < layers_.size(); ++i) {
+        wiring_.inputs.push_back(i == begin ? inputs : std::vector<std::size_t>{i - 1});
+        if (!call.call_of) wiring_.weights_of.push_back(std::nullopt);
+      }
+      if (begin == layers_.size()) return;  // a problem: nothing behind it makes sense
+    }
+    rename();
+    set_wiring(layers_, wiring_);
+  }
+
+ private:
+  /// What became of a call: these layers of the program.
+  struct Made {
+    std::size_t begin, end;
+  };
+
+  /// A program whose layers name their inputs begins with one.
+  void add_input(const KerasLayer& first) {
+    if (text_of(*first.json, "class_name") == "InputLayer") return;
+    Json config = {{"name", "input"}};
+    for (const char* field : {"batch_input_shape", "batch_shape"}) {
+      const Json& shape = value_of(value_of(*first.json, "config"), field);
+      if (!shape.is_null()) config["batch_input_shape"] = shape;
+    }
+    layers_.push_back({{"class_name", "InputLayer"}, {"config", std::move(config)}});
+    import_.titles().push_back("the model's input");
+    wiring_.inputs.emplace_back();
+    wiring_.weights_of.push_back(std::nullopt);
+  }
+
+  void again(const Made& first) {
+    for (std::size_t i = first.begin; i < first.end; ++i) {
+      const std::string* name = name_of(layers_[i]);
+      Json call = {{"class_name", layers_[i].at("class_name")}, {"config", Json::object()}};
+      if (name != nullptr) call["config"]["name"] = *name + "_again";
+      layers_.push_back(std::move(call));
+      import_.titles().push_back(import_.titles()[i]);
+      wiring_.weights_of.push_back(i);
+    }
+  }
+
+  /// No name twice.
+  void rename() {
+    std::set<std::string> used;
+    for (Json& layer : layers_) {
+      const std::string* name = name_of(layer);
+      if (name == nullptr) continue;
+      std::string fresh = *name;
+      for (int n = 2; !used.insert(fresh).second; ++n) fresh = *name + "_" + std::to_string(n);
+      layer["config"]["name"] = fresh;
+    }
+  }
+
+  LayerImport& import_;
+  Json& layers_;
+  std::vector<Made> made_;  ///< of each call
+  Wiring wiring_;
+};
+
+}  // namespace
+
+ImportedLayers import_layers(const std::vector<KerasLayer>& calls, ImportNotes& notes) {
   LayerImport import(notes);
   ImportedLayers result;
-  for (const KerasLayer& layer : chain) import.add(layer, result.layers.empty(), result.layers);
+  if (is_chain(calls)) {
+    for (const KerasLayer& layer : calls) import.add(layer, result.layers.empty(), result.layers);
+  } else {
+    GraphImport(import, result.layers).add(calls);
+  }
   result.titles = std::move(import.titles());
   result.batch_size = import.batch_size();
   return result;

@@ -1,5 +1,6 @@
 #include "program/formats/program_for_tools.h"
 
+#include "program/graph.h"
 #include "program/layer.h"
 #include "program/normal.h"
 
@@ -32,6 +33,7 @@ void simplify(Json& layer) {
 }  // namespace
 
 Json program_for_tools(const Program& program, const DataInfo* data) {
+  require_chain(resolve(program), "programs of tools have no other");
   std::vector<Problem> problems;
   Json document = normal_form(program.document, Defaults::kFill, problems);
   for (Json& layer : document["model"]["config"]["layers"]) {

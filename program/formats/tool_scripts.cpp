@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/numbers.h"
+#include "program/graph.h"
 
 namespace neutra::program {
 namespace {
@@ -26,6 +27,7 @@ std::string umlaut_script(const Program& program, const KerasScriptOptions& opti
 /// Source: DeepDiagnosis/ICSE2022, callback/callbacks.py, mapFaluireToFix.
 std::string deepdiagnosis_script(const Program& program, const KerasScriptOptions& options) {
   const ResolvedProgram resolved = resolve(program);
+  require_chain(resolved, "DeepDiagnosis reads no other");
   KerasScriptOptions with = options;
   with.dialect = KerasDialect::kKeras224;
   with.hook.imports = std::string(options.standalone ? "" : "import sys\n") +
@@ -40,11 +42,13 @@ std::string deepdiagnosis_script(const Program& program, const KerasScriptOption
 /// DeepLocalize's class prints, and ends the script with status 1 at the first error. Source:
 /// Wardat-ISU/DeepLocalize, Our Callback/callbacks.py, DeepLocalize; DeepDiagnosis has it, too.
 std::string deeplocalize_script(const Program& program, const KerasScriptOptions& options) {
+  const ResolvedProgram resolved = resolve(program);
+  require_chain(resolved, "DeepLocalize reads no other");
   KerasScriptOptions with = options;
   with.dialect = KerasDialect::kKeras224;
   with.hook.imports = "import time\nfrom keras.callbacks import DeepLocalize\n";
   with.hook.callback = "DeepLocalize(x_train, y_train, len(model.layers), " +
-                       std::to_string(resolve(program).batch_size) + ", time.clock())";
+                       std::to_string(resolved.batch_size) + ", time.clock())";
   return keras_script(program, with);
 }
 
@@ -70,6 +74,7 @@ std::string neuralint_script(const Program& program, const KerasScriptOptions& o
     throw input_error(describe("", "/fit/loop/reduction", "sum",
                                "\"mean\": NeuraLint reads losses that are words"));
   }
+  require_chain(resolved, "NeuraLint reads no other");
   if (resolved.layers.size() < 2) {
     throw input_error(
         describe("", "/model/config/layers", "one layer", "two or more for NeuraLint"));

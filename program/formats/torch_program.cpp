@@ -6,7 +6,8 @@
 
 #include "base/error.h"
 #include "base/words.h"
-#include "program/formats/keras_config.h"
+#include "program/formats/keras_graph.h"
+#include "program/graph.h"
 #include "program/layer.h"
 #include "program/layers/scaling.h"
 #include "program/vocabulary.h"
@@ -320,19 +321,21 @@ class Builder {
     // TensorFlow's kernel for images has a smallest epsilon; a frozen layer infers.
     double epsilon = number(layer.config, "epsilon");
     if (layer.input_shape.size() == 3) epsilon = std::max(epsilon, 1.001e-5);
-    const bool frozen = !layer.config.value("trainable", true);
+    TorchArgument mode = TorchTraining{};
+    if (!layer.config.value("trainable", true)) mode = false;
     call("batch_normalization",
          {variable(layer, "gamma"), variable(layer, "beta"), variable(layer, "moving_mean"),
-          variable(layer, "moving_variance"), number(layer.config, "momentum"), epsilon,
-          frozen ? TorchArgument(false) : TorchArgument(TorchTraining{})});
+          variable(layer, "moving_variance"), number(layer.config, "momentum"), epsilon, mode});
   }
 
   void relu(const ResolvedLayer& layer) {
     const double slope = number(layer.config, "negative_slope"),
                  threshold = number(layer.config, "threshold");
-    const Json most = layer.config.value("max_value", Json());
-    call("general_relu", {slope, threshold,
-                          most.is_number() ? TorchArgument(most.get<double>()) : TorchArgument()});
+    TorchArgument most;
+    if (const Json value = layer.config.value("max_value", Json()); value.is_number()) {
+      most = value.get<double>();
+    }
+    call("general_relu", {slope, threshold, most});
   }
 
   void leaky_relu(const ResolvedLayer& layer) {
@@ -417,7 +420,10 @@ std::string TorchProgram::watched_names() const {
   return join(quoted);
 }
 
-TorchProgram torch_program(const ResolvedProgram& program) { return Builder(program).build(); }
+TorchProgram torch_program(const ResolvedProgram& program) {
+  require_chain(program, "exports for PyTorch have no other");
+  return Builder(program).build();
+}
 
 bool validates(const TorchProgram& torch, const ResolvedProgram& program, bool rows_to_watch) {
   return (program.validation_split > 0 || rows_to_watch) &&

@@ -5,6 +5,7 @@
 #include "format_cases.h"
 #include "program/formats/keras_config.h"
 #include "program/formats/keras_file.h"
+#include "program/formats/keras_graph.h"
 #include "program/formats/keras_h5.h"
 #include "program/formats/keras_import.h"
 #include "program/formats/keras_model.h"

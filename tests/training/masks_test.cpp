@@ -100,7 +100,7 @@ TEST(Masks, NetworksAgreeWithKeras) {
     expect_near(values(output.detach().contiguous()), json.at("output"), 1e-5, c.name + ": output");
 
     ASSERT_EQ(result.mask.defined(), !json.at("mask").empty()) << c.name;
-    ASSERT_EQ(program::masked_inputs(c.program.layers).back(), result.mask.defined()) << c.name;
+    ASSERT_EQ(program::masked_outputs(c.program.layers).back(), result.mask.defined()) << c.name;
     if (result.mask.defined()) {
       expect_near(values(result.mask.to(at::kFloat).contiguous()), json.at("mask"), 0,
                   c.name + ": mask");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -85,13 +86,18 @@ class Builder {
   Builder(std::size_t batch, std::size_t capacity, Weights* weights, float* memory)
       : batch_(batch), capacity_(capacity), weights_(weights), memory_(memory) {}
 
-  /// What the steps so far end with: the input of the next one.
+  /// The input of the next step; of a layer that takes several, the first.
   const Tensor& current() const { return current_; }
+  /// All of them, where select() has named them.
+  const std::vector<Tensor>& inputs() const { return inputs_; }
   void set_current(Tensor tensor) { current_ = std::move(tensor); }
   /// Adds a step behind all others.
-  void add(std::unique_ptr<Step> step) { steps_.push_back(std::move(step)); }
-  /// The step that makes the current tensor; null: none does.
-  Step* last() const { return steps_.empty() ? nullptr : steps_.back().get(); }
+  void add(std::unique_ptr<Step> step) {
+    steps_.push_back(std::move(step));
+    selected_ = false;
+  }
+  /// The step that makes the current tensor, for the next one alone; null: none does.
+  Step* last() const { return steps_.empty() || selected_ ? nullptr : steps_.back().get(); }
 
   /// A batch with memory of its own. One that needs no gradient has none.
   Tensor tensor(const program::Shape& shape, Layout layout, bool needs_gradient);
@@ -113,9 +119,18 @@ class Builder {
   /// takes it as a sparse batch, too, with its variable 0 as kernel. Returns whether it does.
   bool take_sparse_input();
 
+  /// Names the inputs of the next layer or step, where they aren't what the last step made.
+  void select(std::vector<Tensor> inputs);
+
   // For the plan.
+  /// Several layers may read the plan's input: none takes it sparse.
+  void forbid_sparse_input() { sparse_allowed_ = false; }
   /// `reached`: does a gradient of the loss come to the layer?
   void begin_layer(std::size_t position, const program::ResolvedLayer& layer, bool reached);
+  /// Behind begin_layer(): the layer's variables are those of the one at `owner`, which may be
+  /// itself and is called several times. Each call has gradients of its own; they are added up in
+  /// the order of the calls when the backward pass is over the first one.
+  void share_parameters(std::size_t owner);
   std::vector<std::unique_ptr<Step>> take_steps() { return std::move(steps_); }
   /// Floats that floats() gave out.
   std::size_t used() const { return used_; }
@@ -133,10 +148,23 @@ class Builder {
   std::size_t position_ = 0;
   const program::ResolvedLayer* layer_ = nullptr;
   bool reached_ = true;
+  class SharedGradients;
+  std::map<std::size_t, SharedGradients*> shared_;  ///< by owner; steps
+  std::size_t variables_ = 0;                       ///< the position whose variables the layer has
+  /// The layer's own gradients of shared variables; empty: its variables are its own.
+  std::optional<std::vector<float*>> own_gradients_;
+  bool sparse_allowed_ = true;
+  bool selected_ = false;  ///< has select() named the current tensor since the last step?
   std::optional<std::size_t> sparse_layer_;
   Tensor current_;
+  std::vector<Tensor> inputs_;
   std::vector<std::unique_ptr<Step>> steps_;
 };
+
+/// What each layer that takes the current tensor reads: the tensor itself where it is one. Several
+/// read the same values and have gradients of their own, which a step adds up in their order.
+/// `reached`: which of them a gradient of the loss comes to.
+std::vector<Tensor> branch_out(Builder& builder, const std::vector<bool>& reached);
 
 /// Values of a batch, rounded up to whole vectors.
 std::size_t value_count(const Tensor& tensor, const Pass& pass);

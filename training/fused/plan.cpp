@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "program/graph.h"
 #include "program/layer.h"
 #include "training/fused/layers/dense.h"
 #include "training/fused/layers/registry.h"
@@ -37,6 +38,64 @@ program::ResolvedLayer without_activation(const program::ResolvedLayer& layer) {
   return bare;
 }
 
+/// Which tensor each layer reads.
+class Wires {
+ public:
+  Wires(const program::ResolvedProgram& program, Builder& builder)
+      : program_(program),
+        builder_(builder),
+        consumers_(program::consumers_of(program.layers)),
+        reached_(reached_layers(program, false)),
+        branches_(program.layers.size()) {
+    if (!program::is_chain(program.layers)) builder.forbid_sparse_input();
+  }
+
+  /// Before a layer's steps are added.
+  void begin(std::size_t position, const program::ResolvedLayer& layer) {
+    builder_.begin_layer(position, layer, reached_[position]);
+    std::vector<Tensor> inputs;
+    for (const std::size_t from : layer.inputs) {
+      inputs.push_back(branches_[from].front());
+      branches_[from].erase(branches_[from].begin());
+    }
+    // What the last layer made for this one alone is the current tensor already.
+    const bool follows =
+        layer.inputs.empty() || (layer.inputs == std::vector<std::size_t>{position - 1} &&
+                                 consumers_[position - 1].size() == 1);
+    if (!follows) builder_.select(inputs);
+    const std::size_t owner = layer.weights_of.value_or(position);
+    if (!layer.weights.empty() &&
+        program::calls_of(program::wiring_of(program_.layers), owner).size() > 1) {
+      builder_.share_parameters(owner);
+    }
+    if (program::kind_of(layer) == program::LayerKind::kMerge) {
+      for (Tensor& input : inputs) {
+        builder_.select({input});
+        settle_relu(builder_);
+        input = builder_.current();
+      }
+      builder_.select(std::move(inputs));
+    } else if (layer.class_name != "MaxPooling2D" && layer.class_name != "MaxPooling1D") {
+      settle_relu(builder_);
+    }
+  }
+
+  /// Behind them. Returns what the layer has made.
+  Tensor end(std::size_t position) {
+    std::vector<bool> reached;
+    for (const std::size_t next : consumers_[position]) reached.push_back(reached_[next]);
+    if (!reached.empty()) branches_[position] = branch_out(builder_, reached);
+    return builder_.current();
+  }
+
+ private:
+  const program::ResolvedProgram& program_;
+  Builder& builder_;
+  std::vector<std::vector<std::size_t>> consumers_;
+  std::vector<bool> reached_;
+  std::vector<std::vector<Tensor>> branches_;  ///< of each layer, those that are still to be read
+};
+
 }  // namespace
 
 void Plan::build(const program::ResolvedProgram& program, const program::Shape& target,
@@ -62,6 +121,7 @@ void Plan::build(const program::ResolvedProgram& program, const program::Shape& 
 
   input_ = builder.tensor(program.input_shape, input_layout(program), false);
   builder.set_current(input_);
+  Wires wires(program, builder);
   for (std::size_t i = 0; i < program.layers.size(); ++i) {
     std::optional<program::ResolvedLayer> stripped;
     if (bare == i) stripped = without_activation(program.layers[i]);
@@ -72,13 +132,9 @@ void Plan::build(const program::ResolvedProgram& program, const program::Shape& 
     }
     const AddLayer add = find_layer_steps(layer.class_name);
     if (add == nullptr) throw NotCovered{"layer " + layer.class_name};
-    const std::optional<std::size_t>& detached = program.loop.detached;
-    builder.begin_layer(i, layer, !detached || i > *detached);
-    if (layer.class_name != "MaxPooling2D" && layer.class_name != "MaxPooling1D") {
-      settle_relu(builder);
-    }
+    wires.begin(i, layer);
     add(builder, layer);
-    outputs_.push_back(builder.current());
+    outputs_.push_back(wires.end(i));
   }
   if (outputs_.empty()) outputs_.push_back(input_);
   if (output().layout == Layout::kRows && output().shape.size() == 1) {

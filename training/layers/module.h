@@ -36,6 +36,10 @@ class Module {
   /// updated in place.
   virtual at::Tensor forward(const at::Tensor& x, std::span<at::Tensor> weights,
                              const ForwardPass& pass) const = 0;
+  /// What a kMerge layer makes of several inputs; of `masks` of their steps, undefined where all
+  /// count, at least one defined.
+  virtual at::Tensor merge(std::span<const at::Tensor> inputs) const { return inputs.front(); }
+  virtual at::Tensor merge_masks(std::span<const at::Tensor> masks) const { return masks.front(); }
   /// Gives the activation at the layer's end away: forward() then returns what it would be applied
   /// to, so that a loss can work on logits.
   /// Returns the activation's name; "" where the layer doesn't end in one.

@@ -17,9 +17,12 @@ std::vector<std::string> fused_layer_names();
 /// fused/layers/ that adds its steps: the one list that the registry is made of.
 #define NEUTRA_FUSED_LAYERS(LAYER)                           \
   LAYER("Activation", activation)                            \
+  LAYER("Add", add)                                          \
+  LAYER("Average", average)                                  \
   LAYER("AveragePooling1D", average_pooling_1d)              \
   LAYER("AveragePooling2D", average_pooling_2d)              \
   LAYER("BatchNormalization", batch_normalization)           \
+  LAYER("Concatenate", concatenate)                          \
   LAYER("Conv1D", conv_1d)                                   \
   LAYER("Conv2D", conv_2d)                                   \
   LAYER("Conv2DTranspose", conv_2d_transpose)                \
@@ -37,8 +40,11 @@ std::vector<std::string> fused_layer_names();
   LAYER("InputLayer", input_layer)                           \
   LAYER("LayerNormalization", layer_normalization)           \
   LAYER("LeakyReLU", leaky_relu)                             \
+  LAYER("Maximum", maximum)                                  \
   LAYER("MaxPooling1D", max_pooling_1d)                      \
   LAYER("MaxPooling2D", max_pooling_2d)                      \
+  LAYER("Minimum", minimum)                                  \
+  LAYER("Multiply", multiply)                                \
   LAYER("Normalization", normalization)                      \
   LAYER("PReLU", prelu)                                      \
   LAYER("ReLU", relu)                                        \
@@ -48,6 +54,7 @@ std::vector<std::string> fused_layer_names();
   LAYER("Softmax", softmax)                                  \
   LAYER("SpatialDropout1D", spatial_dropout)                 \
   LAYER("SpatialDropout2D", spatial_dropout)                 \
+  LAYER("Subtract", subtract)                                \
   LAYER("UpSampling2D", up_sampling_2d)                      \
   LAYER("ZeroPadding2D", zero_padding_2d)
 

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,7 +34,7 @@ class FolderNames {
   std::map<std::string, int> used_;
 };
 
-/// A layer of a model that is a chain.
+/// A layer of a model where it is called.
 struct KerasLayer {
   const Json* json = nullptr;  ///< {class_name, config} in the model
   std::string name;            ///< "" where it has none
@@ -41,13 +43,22 @@ struct KerasLayer {
   /// 3 writes it down, too, but runs each layer as the model.
   Json training;
   std::shared_ptr<const Json> made = nullptr;  ///< owner of `json` where it isn't in the model
+  std::string scope = {};  ///< names of the models in the model that it is in: "encoder/"
+  /// The calls whose outputs it takes, by position; empty for the first.
+  std::vector<std::size_t> inputs = {};
+  /// The first call of the layer, by position, where this one is another.
+  std::optional<std::size_t> call_of = std::nullopt;
 };
 
-/// The layers from a model's input to its output, those of models in the model in their place;
-/// further InputLayers are left out. Of a model that a TimeDistributed runs, each layer is in one
-/// of its own. `model` outlives the result. Throws input_error that says what makes the model no
-/// chain: branches, shared layers, loops, several inputs or outputs, classes that are no Sequential
-/// and no functional model.
-std::vector<KerasLayer> keras_chain(const KerasModel& model);
+/// The calls of layers between a model's input and its output, each behind those whose outputs it
+/// takes, else in the order of the file; those of models in the model in their place. Further
+/// InputLayers are left out. Of a model that a TimeDistributed runs, each layer is in one of its
+/// own. `model` outlives the result. Throws input_error that says what makes the model none with
+/// one input and one output: several of them, layers that lead nowhere, loops, classes that are no
+/// Sequential and no functional model.
+std::vector<KerasLayer> keras_layers(const KerasModel& model);
+
+/// Is it a chain: each layer called once, on the output of the one before?
+bool is_chain(const std::vector<KerasLayer>& layers);
 
 }  // namespace neutra::program
