@@ -17,6 +17,7 @@
 #include "experiments/scoring_metric.h"
 #include "mutators/reach.h"
 #include "mutators/registry.h"
+#include "program/graph.h"
 #include "program/layer.h"
 #include "program/layer_titles.h"
 #include "program/warnings.h"
@@ -40,9 +41,18 @@ std::string value_text(const Json& value) {
 }
 
 /// The settings of a layer that differ from nothing worth saying: name and dtype are left out.
-std::string settings(const program::ResolvedLayer& layer) {
+/// Where its input is not the layer before, what it is comes first.
+std::string settings(const program::ResolvedLayer& layer, const std::vector<std::string>& names) {
   std::vector<std::string> texts;
+  const bool usual =
+      layer.index == 0 ||
+      layer.inputs == std::vector<std::size_t>{static_cast<std::size_t>(layer.index) - 1};
+  for (const std::size_t input : layer.inputs) {
+    if (!usual) texts.push_back((texts.empty() ? "of " : "") + names[input]);
+  }
+  if (layer.weights_of) texts.push_back(names[*layer.weights_of] + " once more");
   for (const auto& [key, value] : layer.config.items()) {
+    if (layer.weights_of) break;
     if (value.is_null() || key == "name" || key == "dtype" || key == "batch_input_shape" ||
         (key == "trainable" && value == true))
       continue;
@@ -59,6 +69,7 @@ struct WeightCount {
 WeightCount weights_of(const program::ResolvedLayer& layer) {
   const bool trainable = layer.config.value("trainable", Json(true)) != false;
   WeightCount count;
+  if (layer.weights_of) return count;  // that layer's
   for (const program::Weight& weight : layer.weights) {
     const std::int64_t elements = program::element_count(weight.shape);
     count.all += elements;
@@ -192,12 +203,17 @@ Json json_of(const Shown& shown) {
   const std::string scored_by = experiments::scoring_text(fault);
   const auto parameters = fault.space.parameters_of(program);
   Json layers = Json::array();
-  for (const auto& layer : resolved.layers)
+  const bool chain = program::is_chain(resolved.layers);
+  for (const auto& layer : resolved.layers) {
     layers.push_back({{"index", layer.index},
                       {"class_name", layer.class_name},
                       {"output_shape", layer.output_shape},
                       {"weights", shown.has_shapes() ? Json(weights_of(layer).all) : Json()},
                       {"config", layer.config}});
+    if (chain) continue;
+    layers.back()["inputs"] = layer.inputs;
+    layers.back()["weights_of"] = layer.weights_of ? Json(*layer.weights_of) : Json();
+  }
   Json keys = Json::array();
   for (const auto& key : fault.space.keys())
     keys.push_back({{"name", key.name}, {"kind", to_string(key.kind)}, {"paths", key.paths}});
@@ -264,7 +280,8 @@ std::string text_of(const Shown& shown) {
   for (const auto& layer : resolved.layers)
     table.add({std::to_string(layer.index), names[static_cast<std::size_t>(layer.index)],
                layer.class_name, shown.has_shapes() ? program::to_string(layer.output_shape) : "?",
-               shown.has_shapes() ? std::to_string(weights_of(layer).all) : "?", settings(layer)});
+               shown.has_shapes() ? std::to_string(weights_of(layer).all) : "?",
+               settings(layer, names)});
   text += table.text();
   const auto line = [&](const std::string& name, const std::string& value) {
     constexpr std::size_t kColumn = 12;

@@ -4,6 +4,7 @@
 
 #include "fl_adapters/messages.h"
 #include "program/compiled_metrics.h"
+#include "program/graph.h"
 
 namespace neutra::fl_adapters {
 
@@ -33,8 +34,15 @@ namespace {
 
 /// A native tool stands for one that sees a script, which knows nothing of neutra's `metric`.
 Tool of_the_script(Tool tool) {
-  tool.localise = [native = std::move(tool.localise)](const FaultyProgram& faulty,
-                                                      const LocaliseContext& context) {
+  tool.localise = [native = std::move(tool.localise), chains_only = tool.chains_only](
+                      const FaultyProgram& faulty, const LocaliseContext& context) {
+    if (chains_only && !program::is_chain(program::resolve(faulty.program).layers)) {
+      Localisation none;
+      none.faults.applicable = false;
+      none.status = LocalisationStatus::kNotApplicable;
+      none.reason = "the tool reads Sequential models, and this one's layers are no chain";
+      return none;
+    }
     return native({faulty.id, program::script_of(faulty.program)}, context);
   };
   return tool;

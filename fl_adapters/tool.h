@@ -128,6 +128,8 @@ struct Tool {
   std::function<Localisation(const FaultyProgram&, const LocaliseContext&)> localise;
   /// Of a native tool: all that it may say.
   const MessageTable& (*messages)() = nullptr;
+  /// Of a native tool: does it read Sequential models alone? Others are not applicable then.
+  bool chains_only = false;
   /// Of an external tool: digest of its description and its own files. Empty: it has none.
   std::string digest = {};
 };

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "program/edit.h"
+#include "program/graph.h"
 #include "program/layer.h"
 #include "program/trained_mutations.h"
 
@@ -29,6 +30,7 @@ class Generator {
 
   std::vector<ModelMutant> mutants() {
     for (layer_ = 0; layer_ < resolved_.layers.size(); ++layer_) {
+      if (layer().weights_of) continue;  // it changes with the layer that it is
       change_weights();
       if (as_published_) {
         // The new shape doesn't fit the weights.
@@ -54,7 +56,8 @@ class Generator {
   ModelMutant& add(const std::string& op, Kind kind) {
     ModelMutant& mutant = mutants_.emplace_back();
     mutant.op = op;
-    mutant.layer = mutant.first = layer_;
+    mutant.layer = layer_;
+    mutant.first = chain_ ? layer_ : 0;
     mutant.kind = kind;
     return mutant;
   }
@@ -132,7 +135,7 @@ class Generator {
     ModelMutant& mutant = add("DEL_LAYER", Kind::kStructure);
     mutant.structure = own_structure();
     mutant.structure->repeat(deleted, 0);
-    mutant.first = deleted;
+    if (chain_) mutant.first = deleted;
   }
 
   void duplicate_layer() {
@@ -149,6 +152,7 @@ class Generator {
   const program::Program& program_;
   const program::ResolvedProgram& resolved_;
   const bool as_published_;
+  const bool chain_ = program::is_chain(resolved_.layers);
   std::size_t layer_ = 0;
   std::vector<ModelMutant> mutants_;
 };
@@ -161,13 +165,9 @@ ModelStructure::ModelStructure(program::Program own, std::size_t layers)
 }
 
 void ModelStructure::repeat(std::size_t position, std::int64_t count) {
-  program::repeat_layer(program.document, position, count);
-  const auto at = origin.begin() + static_cast<std::ptrdiff_t>(position);
-  if (count == 0) {
-    origin.erase(at);
-  } else {
-    origin.insert(at, static_cast<std::size_t>(count - 1), *at);
-  }
+  std::vector<std::size_t> repeated = program::repeat_layer(program.document, position, count);
+  for (std::size_t& layer : repeated) layer = origin[layer];
+  origin = std::move(repeated);
 }
 
 void apply(const WeightChange& change, const program::Shape& shape, std::span<float> values) {

@@ -45,7 +45,9 @@ struct ModelMutant {
   Kind kind = Kind::kWeights;               ///< which of the next two counts
   WeightChange change;                      ///< of kWeights
   std::optional<ModelStructure> structure;  ///< nullopt: one that cannot be
-  std::size_t first = 0;                    ///< layers before this one are as they are in the model
+  /// Layers before this one are as they are in the model, and their last output is all that those
+  /// behind take of them; 0 where the layers are no chain.
+  std::size_t first = 0;
 };
 
 /// The mutants that deepmufl makes (Ghanbari et al., ASE 2023; mutation_generator.py), by layer and

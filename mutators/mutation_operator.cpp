@@ -96,6 +96,11 @@ std::string refuse_bounds(const MutationOperator& op, const Target& target) {
 
 /// Why the operator does not apply at a site that there is; "" where it does.
 std::string refusal_at(const MutationOperator& op, const Target& target, Site site) {
+  if (op.by_layer && layer_at(target, site).weights_of) {
+    return layer_text(
+        target, site,
+        "is layer " + std::to_string(*layer_at(target, site).weights_of) + " once more");
+  }
   const std::string own = op.refusal != nullptr ? op.refusal(target, site) : "";
   return own.empty() ? refuse_bounds(op, target) : own;
 }
@@ -392,6 +397,7 @@ std::string refuse_no_regularizer(const Target& target, Site site) {
 
 bool is_trained(const Target& target, Site site) {
   const program::ResolvedLayer& layer = layer_at(target, site);
+  if (layer.weights_of) return false;  // that layer's variables
   const std::vector<std::size_t>& left_out = target.resolved.loop.left_out;
   if (setting_at(target, site, "trainable") == false ||
       std::find(left_out.begin(), left_out.end(), static_cast<std::size_t>(site)) !=

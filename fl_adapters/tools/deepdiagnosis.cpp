@@ -485,7 +485,8 @@ std::vector<Tool> tools() {
       "Actionable Fixes in Deep Learning Programs, ICSE 2022; "
       "https://github.com/DeepDiagnosis/ICSE2022",
       localise,
-      message_table}};
+      message_table,
+      true}};
 }
 
 }  // namespace neutra::fl_adapters::deepdiagnosis

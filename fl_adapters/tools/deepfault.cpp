@@ -87,7 +87,8 @@ std::vector<std::size_t> spectrum_layers(const program::ResolvedProgram& program
                                          ToolVariant variant) {
   std::vector<std::size_t> positions;
   for (std::size_t i = 0; i < program.layers.size(); ++i) {
-    if (!program.layers[i].weights.empty()) positions.push_back(i);
+    const program::ResolvedLayer& layer = program.layers[i];
+    if (!layer.weights.empty() && !layer.weights_of) positions.push_back(i);
   }
   if (variant == ToolVariant::kAsPublished && !positions.empty()) positions.pop_back();
   return positions;

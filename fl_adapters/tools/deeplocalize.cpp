@@ -273,7 +273,8 @@ std::vector<Tool> tools() {
       "Wardat, Le and Rajan, DeepLocalize: Fault Localization for Deep Neural Networks, ICSE 2021; "
       "https://github.com/Wardat-ISU/DeepLocalize",
       localise,
-      message_table}};
+      message_table,
+      true}};
 }
 
 }  // namespace neutra::fl_adapters::deeplocalize

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "mutators/model_mutants.h"
+#include "program/graph.h"
 
 namespace neutra::fl_adapters::deepmufl {
 
@@ -254,7 +255,8 @@ class MutantRun {
   }
 
   void run_layer(std::span<const mutators::ModelMutant> mutants) {
-    const std::size_t layer = mutants.front().layer;
+    // Where layers are no chain, what is before a layer isn't all that those behind it take.
+    const std::size_t layer = chain_ ? mutants.front().layer : 0;
     Tally tally{std::vector<MutantResult>(mutants.size()), std::vector<bool>(inputs_.size()),
                 std::vector<bool>(inputs_.size())};
     for (std::size_t i = 0; i < mutants.size(); ++i) {
@@ -296,7 +298,8 @@ class MutantRun {
         }
       }
     }
-    results_.layers.push_back({resolved_.layers[layer].index, std::move(tally.mutants),
+    results_.layers.push_back({resolved_.layers[mutants.front().layer].index,
+                               std::move(tally.mutants),
                                std::count(tally.fixed.begin(), tally.fixed.end(), true),
                                std::count(tally.broken.begin(), tally.broken.end(), true)});
   }
@@ -315,11 +318,12 @@ class MutantRun {
     }
   }
 
-  /// Of the layer that the predictor begins with.
-  static std::span<float> variable(training::Predictor& predictor,
-                                   const mutators::ModelMutant& mutant) {
+  /// Of the mutant's layer, with which the predictor begins where the layers are a chain.
+  std::span<float> variable(training::Predictor& predictor,
+                            const mutators::ModelMutant& mutant) const {
     training::Weights& weights = predictor.weights();
-    return weights.of_layer(0)[mutant.change.variable].extent.of(weights.all());
+    return weights.of_layer(chain_ ? 0 : mutant.layer)[mutant.change.variable].extent.of(
+        weights.all());
   }
   void change(training::Predictor& predictor, const mutators::ModelMutant& mutant) const {
     mutators::apply(mutant.change,
@@ -337,6 +341,7 @@ class MutantRun {
   const program::ModelWeights& weights_;
   const std::chrono::steady_clock::time_point started_;
   const program::ResolvedProgram resolved_;
+  const bool chain_ = program::is_chain(resolved_.layers);
   const training::DataRows rows_;
   const std::unique_ptr<training::Predictor> model_;
   const std::vector<std::size_t> inputs_;

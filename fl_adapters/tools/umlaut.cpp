@@ -9,6 +9,7 @@
 #include "base/numbers.h"
 #include "fl_adapters/task_rules.h"
 #include "fl_adapters/watch.h"
+#include "program/graph.h"
 
 namespace neutra::fl_adapters::umlaut {
 namespace {
@@ -55,10 +56,17 @@ class Model {
     return at(last()).class_name == "Softmax" || activation(last()) == "softmax";
   }
 
+  /// The layer that alone takes the output of this one.
+  std::optional<int> only_consumer(int layer) const {
+    const auto next = program::only_consumer(resolved_.layers, static_cast<std::size_t>(layer));
+    return next ? std::optional(static_cast<int>(*next)) : std::nullopt;
+  }
+
   /// Does a layer of its own hold this layer's activation? Batch normalisation and dropout may lie
   /// between.
   bool activation_follows(int layer) const {
-    for (int next = layer + 1; next < size(); ++next) {
+    for (auto behind = only_consumer(layer); behind; behind = only_consumer(*behind)) {
+      const int next = *behind;
       const std::string& name = at(next).class_name;
       if (name == "Activation") return activation(next) != "linear";
       if (name == "ReLU" || name == "ELU" || name == "LeakyReLU" || name == "Softmax") return true;

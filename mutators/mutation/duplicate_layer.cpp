@@ -16,6 +16,9 @@ extern const MutationOperator duplicate_layer{
       if (program::kind_of(layer_at(target, site)) == program::LayerKind::kInput) {
         return layer_text(target, site, "declares the input");
       }
+      if (program::kind_of(layer_at(target, site)) == program::LayerKind::kMerge) {
+        return layer_text(target, site, "takes several inputs");
+      }
       return "";
     },
     .edit =

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/numbers.h"
 #include "fl_adapters/tools/autotrainer/problems.h"
+#include "program/graph.h"
 
 namespace neutra::fl_adapters::autotrainer {
 namespace {
@@ -57,7 +58,9 @@ Places places_in(const program::ResolvedProgram& program) {
   while (last > 0 && (!has(last - 1, "activation") || activates(last - 1))) --last;
   for (std::size_t i = 0; i + 1 < last; ++i) {
     const int index = program.layers[i].index;
-    if (has(i, "activation") && !activates(i) && !activates(i + 1)) {
+    if (program.layers[i].weights_of) continue;
+    const auto next = program::only_consumer(program.layers, i);
+    if (has(i, "activation") && !activates(i) && !(next && activates(*next))) {
       places.activations.insert(index);
     }
     if (has(i, "kernel_initializer")) places.initializers.insert(index);

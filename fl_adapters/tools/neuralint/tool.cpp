@@ -34,7 +34,8 @@ std::vector<Tool> tools() {
       "Nikanjam, Braiek, Morovati and Khomh, Automatic Fault Detection for Deep Learning Programs "
       "Using Graph Transformations, TOSEM 31(1), 2021; https://github.com/neuralint/neuralint",
       localise,
-      message_table}};
+      message_table,
+      true}};
 }
 
 }  // namespace neutra::fl_adapters::neuralint

@@ -91,18 +91,22 @@ void Model::connect(const program::ResolvedProgram& resolved) {
   static const std::set<std::string> kActivations{"Activation", "ELU", "LeakyReLU", "ReLU",
                                                   "Softmax"};
   static const std::set<std::string> kBetween{"BatchNormalization", "Dropout"};
-  Part* open = nullptr;  // weights that an activation may follow
+  // Of each layer, the weights that an activation may follow.
+  std::vector<Part*> open(parts.size(), nullptr);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const program::ResolvedLayer& layer = resolved.layers[i];
+    Part* before = layer.inputs.size() == 1 ? open[layer.inputs.front()] : nullptr;
+    if (before != nullptr && before->activation_layer >= 0) before = nullptr;  // another has it
     if (kActivations.contains(layer.class_name)) {
-      if (open == nullptr) continue;
-      open->activation_layer = layer.index;
-      parts[i].weight_layer = open->index;
-      open = nullptr;
-    } else if (!kBetween.contains(layer.class_name)) {
+      if (before == nullptr) continue;
+      before->activation_layer = layer.index;
+      parts[i].weight_layer = before->index;
+    } else if (kBetween.contains(layer.class_name)) {
+      open[i] = before;
+    } else {
       const Json* activation = member(layer.config, "activation");
-      open = parts[i].has_kernel && activation != nullptr && *activation == "linear" ? &parts[i]
-                                                                                     : nullptr;
+      const bool linear = activation != nullptr && *activation == "linear";
+      open[i] = parts[i].has_kernel && linear ? &parts[i] : nullptr;
     }
   }
 }
