@@ -156,16 +156,14 @@ model.fit(x, y)
 """,
         "optimizer: learning_rate: found CosineDecay",
     ),
-    "branches": (
+    "two_outputs": (
         """
 inputs = keras.Input((3,))
-one = keras.layers.Dense(2)(inputs)
-both = keras.layers.Add()([one, keras.layers.Dense(2)(inputs)])
-model = keras.Model(inputs, keras.layers.Dense(1)(both))
+model = keras.Model(inputs, [keras.layers.Dense(1)(inputs), keras.layers.Dense(1)(inputs)])
 model.compile("sgd", "mse")
 model.fit(x, y)
 """,
-        "found a branch",
+        "models with one input and one output",
     ),
     "unknown_layer": (
         """

@@ -124,6 +124,23 @@ EXPECTED: dict[str, tuple[list[str], dict[str, Any], dict[str, str]]] = {
         {"/fit/epochs": 3, "/fit/batch_size": 8, "/compile/optimizer/class_name": "Nadam"},
         {"Conv2DTranspose": "nn.ConvTranspose2d("},
     ),
+    "residual": (
+        ["InputLayer", "Dense", "Dense", "Activation", "Dense", "Add", "Dense"],
+        {"/model/config/layers/5/inputs": ["0_1", "1_b_4"], "/model/class_name": "Functional"},
+        {"Dense": "nn.Linear(3, 4)", "Add": "x + self.b("},
+    ),
+    "branches": (
+        [
+            *["InputLayer", "Conv2D", "Activation", "Conv2D", "Add", "Concatenate", "GlobalAveragePooling2D"],
+            *["Dense", "Activation", "Dense", "Maximum", "Concatenate", "Dense"],
+        ],
+        {
+            "/model/config/layers/5/config/axis": 3,
+            "/model/config/layers/9/weights_of": "shared_7",
+            "/model/config/layers/10/inputs": ["globalaveragepooling2d_6", "shared_9"],
+        },
+        {"Conv2D": "nn.Conv2d(1, 4", "Add": "torch.cat([x, x + self.wide(x)]", "Maximum": "torch.maximum(x, again)"},
+    ),
     "left_out": (["Dense", "Activation", "Dense"], {"/compile/optimizer/class_name": "Adam", "/fit/epochs": 10}, {}),
 }
 
@@ -252,9 +269,9 @@ while epoch < 4:  # HERE
 """,
         "found while epoch < 4, which can't be counted",
     ),
-    "skip": (
+    "quotient": (
         "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.a = nn.Linear(4, 4)\n"
-        "    def forward(self, x):\n        h = self.a(x)\n        return self.a(h) + h  # HERE\n"
+        "    def forward(self, x):\n        h = self.a(x)\n        return self.a(h) / h  # HERE\n"
         "model = Net()\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)"
         + _LOOP.format(loss="F.mse_loss(model(x[i : i + 4]), x[i : i + 4])"),
         "found 2 tensors of the model that meet here",
@@ -310,7 +327,6 @@ def captured(python: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
     for name, (text, _) in REFUSED.items():
         (folder / f"{name}.py").write_text(_HEAD + text)
         wanted[name] = [str(folder / f"{name}.py")]
-    wanted["residual"] = [str(FOLDER / "residual.py")]
     return capture_all(python, folder, wanted)
 
 

@@ -12,6 +12,9 @@ from .torch_loss import ARGUMENTS, LOSSES, SETTINGS
 from .torch_ops import spelling
 from .torch_trace import READERS, Call, library_class
 
+#: Functions in which tensors of a model may meet.
+MEETING = ("add", "sub", "mul", "maximum", "minimum", "cat")
+
 
 @dataclass
 class LossCall:
@@ -31,20 +34,32 @@ class LossCall:
 
 @dataclass
 class Chain:
-    """The operations of a model, one after the other; `links` has the tensor that each took. `data` are calls in front
-    of the model that made its input of the script's rows, the last one first."""
+    """The operations of a model, in the order in which they ran; `links` has the tensors that each took, `sources` the
+    operations that gave them, None for the model's input. `data` are calls in front of the model that made its input of
+    the script's rows, the last one first."""
 
     calls: list[Call]
-    links: list[Any]
+    links: list[list[Any]]
+    sources: list[list[int | None]]
     input: Any
     loss: LossCall
     data: list[Call]
     readers: list[Call]
 
     @property
+    def branches(self) -> bool:
+        """Is it more than one operation after the other: do some meet, is a module with parameters called twice?"""
+        modules = [
+            id(call.module) for call in self.calls if call.module and any(True for _ in call.module.parameters())
+        ]
+        after = [[number - 1 if number else None] for number in range(len(self.calls))]
+        return self.sources != after or len(set(modules)) < len(modules)
+
+    @property
     def signature(self) -> tuple[str, ...]:
-        """The names of the operations, to compare steps."""
-        return (*(spelling(call.name) for call in self.calls), self.loss.name)
+        """The names of the operations and the ways between them, to compare steps."""
+        ways = [str(self.sources)] if self.branches else []
+        return (*(spelling(call.name) for call in self.calls), *ways, self.loss.name)
 
     @property
     def roots(self) -> set[int]:
@@ -61,6 +76,7 @@ class Graph:
         self.inputs: list[list[tuple[Any, int | None]]] = []
         self.tracked: list[bool] = []
         self.current: dict[int, int] = {}
+        self.derived: set[int] = set()
         for number, call in enumerate(calls):
             inputs = [(tensor, self.current.get(id(tensor))) for tensor in call.inputs]
             self.inputs.append(inputs)
@@ -79,48 +95,106 @@ class Graph:
         if made is None:
             raise NotCaptured("found a loss that no function of PyTorch gave; allowed: a loss of torch.nn")
         found = self._loss(made)
-        calls: list[Call] = []
-        links: list[Any] = []
-        tensor, number = found.output, found.producer
-        while number is not None and (self.tracked[number] or self.calls[number].root):
-            call = self.calls[number]
-            calls.append(call)
-            tensor, number = self._before(number)
-            links.append(tensor)
+        numbers, input_tensor, before = self._model(found)
+        position = {number: place for place, number in enumerate(numbers)}
+        calls = [self.calls[number] for number in numbers]
+        links, sources = [], []
+        for number in numbers:
+            taken = self._taken(number, input_tensor)
+            links.append([tensor for tensor, _ in taken])
+            sources.append([position.get(by) if by is not None else None for _, by in taken])
         if not any(self.calls_parameters(call) for call in calls):
             raise NotCaptured(
                 "found a loss of no layer with parameters; allowed: a model of torch.nn", first(found.frames)
             )
         readers = [c for c in self.calls if c.name in READERS and c.root and c.root in {call.root for call in calls}]
-        return Chain(calls[::-1], links[::-1], tensor, found, self._data(number), readers)
+        return Chain(calls, links, sources, input_tensor, found, self._data(before), readers)
+
+    def _model(self, found: LossCall) -> tuple[list[int], Any, int | None]:
+        """The calls between the model's input and the loss, in their order, that input, and the call that made it."""
+        tensor, number = found.output, found.producer
+        seen: set[int] = set()
+        ends: list[tuple[Any, int | None]] = []
+        todo = [(tensor, number)]
+        while todo:
+            tensor, number = todo.pop()
+            if number is None or not (self.tracked[number] or self.calls[number].root):
+                if not any(each is tensor for each, _ in ends):
+                    ends.append((tensor, number))
+            elif number not in seen:
+                seen.add(number)
+                todo += self._before(number)
+        # The input may also go past layers: x + f(x).
+        first_tensor, before = ends[0]
+        self.derived = derived = self._derived(first_tensor, before)
+        grown = True
+        while grown:
+            grown = False
+            for call in sorted(seen):
+                fresh = {made for _, made in self.inputs[call] if made in derived} - seen
+                grown = grown or bool(fresh)
+                seen |= fresh
+        ends = [end for end in ends if end[0] is first_tensor or end[1] not in derived]
+        if len(ends) > 1:
+            raise NotCaptured(
+                f"found {len(ends)} tensors that go into the model; allowed: one input", first(found.frames)
+            )
+        return sorted(seen), first_tensor, before
+
+    def _derived(self, tensor: Any, before: int | None) -> set[int]:
+        """The calls of the model that depend on its input."""
+        derived: set[int] = set()
+        for number, call in enumerate(self.calls):
+            if before is not None and number <= before:
+                continue
+            if call.root and any(
+                (each is tensor and made == before) or made in derived for each, made in self.inputs[number]
+            ):
+                derived.add(number)
+        return derived
+
+    def _taken(self, number: int, input_tensor: Any) -> list[tuple[Any, int | None]]:
+        """The tensors of the model that a call works on, in their order."""
+        call = self.calls[number]
+        mine = [
+            (tensor, made)
+            for tensor, made in self.inputs[number]
+            if not self.is_parameter(tensor)
+            and (tensor is input_tensor or made in self.derived or self._depends(tensor, made))
+        ]
+        if spelling(call.name) in MEETING and call.module is None and len(mine) > 1:
+            return mine
+        return self._before(number)[:1] if len(mine) < 2 else self._meeting(call, mine)
+
+    def _meeting(self, call: Call, mine: list[tuple[Any, int | None]]) -> list[tuple[Any, int | None]]:
+        if len({id(tensor) for tensor, _ in mine}) == 1:
+            return mine[:1]
+        raise NotCaptured(
+            f"{call.name}: found {len(mine)} tensors of the model that meet here; allowed: {', '.join(MEETING)}",
+            first(call.frames),
+        )
 
     def calls_parameters(self, call: Call) -> bool:
         """Has a call parameters of its own?"""
         return call.module is not None and next(call.module.parameters(), None) is not None
 
-    def _before(self, number: int) -> tuple[Any, int | None]:
-        """The one tensor that a call works on, and who made it."""
+    def _before(self, number: int) -> list[tuple[Any, int | None]]:
+        """The tensors that a call works on, and who made them: those of the model, else the first."""
         call = self.calls[number]
         seen: dict[int, tuple[Any, int | None]] = {}
         for tensor, made in self.inputs[number]:
             if not self.is_parameter(tensor):
                 seen.setdefault(id(tensor), (tensor, made))
         moving = [(tensor, made) for tensor, made in seen.values() if self._depends(tensor, made)]
-        if len(moving) > 1:
-            raise NotCaptured(
-                f"{call.name}: found {len(moving)} tensors of the model that meet here; allowed: one layer after the "
-                "other (branches and skip connections are no programs yet)",
-                first(call.frames),
-            )
         if any(self.is_parameter(tensor) for tensor, _ in self.inputs[number]):
             raise NotCaptured(
                 f"{call.name}: found parameters of the script's own; allowed: layers of torch.nn", first(call.frames)
             )
         if moving:
-            return moving[0]
+            return moving
         if not seen:
             raise NotCaptured(f"{call.name}: found no tensor that it works on; allowed: one", first(call.frames))
-        return next(iter(seen.values()))
+        return [next(iter(seen.values()))]
 
     def _data(self, number: int | None) -> list[Call]:
         """The calls that made a model's input of the script's rows."""

@@ -165,7 +165,7 @@ def _pool(to: Layers, op: Op) -> None:
     if kind == "Average" and padded and op.settings.get("count_include_pad", True):
         word = None
     if word is None:
-        positive = bool(to.layers) and to.layers[-1]["config"].get("activation") in ("relu", "sigmoid", "softplus")
+        positive = to.last is not None and to.last["config"].get("activation") in ("relu", "sigmoid", "softplus")
         if op.settings.get("ceil_mode") or not padded or (kind == "Max" and not positive):
             raise to.refuse(
                 op,

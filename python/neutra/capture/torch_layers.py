@@ -65,6 +65,11 @@ class Layers:
 
     # -- what handlers use
 
+    @property
+    def last(self) -> dict[str, Any] | None:
+        """The layer that gives the value that an operation takes; None where it may not be changed any more."""
+        return self.layers[-1] if self.layers else None
+
     def refuse(self, op: Op, found: str, allowed: str) -> NotCaptured:
         """The error of an operation that no layer stands for."""
         return NotCaptured(f"{op.called or op.name}: found {found}; allowed: {allowed}", op.place)
@@ -109,8 +114,8 @@ class Layers:
             raise self.refuse(op, "channels of features that were flattened before", "layers on images before Flatten")
         if self.pointwise:
             self.turned = True
-        elif self.layers[-1]["class_name"] == "Reshape" and self.row[0] == 1:
-            self.layers[-1]["config"]["target_shape"] = [*self.row[1:], 1]
+        elif self.last is not None and self.last["class_name"] == "Reshape" and self.row[0] == 1:
+            self.last["config"]["target_shape"] = [*self.row[1:], 1]
         else:
             self.emit(
                 "Permute", {"dims": [*range(2, axes + 1), 1]}, Op("permute", label="channels_last", frames=op.frames)
@@ -214,6 +219,12 @@ class Layers:
         self.row = tuple(op.out_shape[1:])
         if op.cut:
             self.cut(op)
+
+    def skip(self, op: Op) -> None:
+        """A softmax that is part of the loss: no layer stands for it."""
+        class_axis(self, op)
+        if op.made:
+            self.note(op, f"{op.called} is part of the loss")
 
     def cut(self, op: Op) -> None:
         """No gradient passes back from here."""

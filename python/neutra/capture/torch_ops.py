@@ -40,7 +40,9 @@ class Op:
     """One operation between the model's input and its output.
 
     `name` is canonical ("linear", "max_pool2d", "relu"), `called` what the script calls it ("Linear", "relu"), `label`
-    how the model names the layer ("fc1"). Shapes include the rows. `cut` says that no gradient passes back.
+    how the model names the layer ("fc1"). Shapes include the rows. `cut` says that no gradient passes back. Where
+    operations are no chain, `sources` are the operations that gave its inputs, None for the model's input, `in_shapes`
+    theirs, and `alone` says that no other takes the first of them.
     """
 
     name: str
@@ -54,6 +56,9 @@ class Op:
     made: Call | None = None
     training: bool | None = None
     cut: bool = False
+    sources: list[int | None] = field(default_factory=list)
+    in_shapes: list[tuple[int, ...]] = field(default_factory=list)
+    alone: bool = True
 
     @property
     def place(self) -> Frame | None:
@@ -167,6 +172,9 @@ FUNCTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "div": ("div", ("other",)),
     "add": ("add", ("other",)),
     "sub": ("sub", ("other",)),
+    "maximum": ("maximum", ("other",)),
+    "minimum": ("minimum", ("other",)),
+    "cat": ("cat", ("dim",)),
     "__getitem__": ("getitem", ("index",)),
     "select": ("select", ("dim", "index")),
     "detach": ("detach", ()),
@@ -192,6 +200,13 @@ _SPELLINGS = {
     "__add__": "add",
     "__radd__": "add",
     "__sub__": "sub",
+    "__iadd__": "add",
+    "__isub__": "sub",
+    "__imul__": "mul",
+    "__itruediv__": "div",
+    "subtract": "sub",
+    "concat": "cat",
+    "concatenate": "cat",
     "swapaxes": "transpose",
     "permute": "permute",
     "movedim": "permute",

@@ -65,7 +65,10 @@ def recording_of(recorder: TorchRecorder, ended: bool) -> Recording:
         "version": 1,
         "name": os.path.splitext(os.path.basename(sys.argv[0]))[0],
         "task": loss.task,
-        "model": {"class_name": "Sequential", "config": {"layers": layers.layers}},
+        "model": {
+            "class_name": "Functional" if state.chain.branches else "Sequential",
+            "config": {"layers": layers.layers},
+        },
         "compile": {
             "optimizer": {"class_name": optimizer.class_name, "config": optimizer.config},
             "loss": loss.loss,

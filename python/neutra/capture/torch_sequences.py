@@ -97,9 +97,9 @@ def _getitem(to: Layers, op: Op) -> None:
     while parts and parts[-1] == slice(None):
         parts.pop()
     last = len(parts) == 2 and parts[0] == slice(None) and parts[1] in (-1, op.in_shape[1] - 1)
-    if not last or not to.layers or to.layers[-1]["class_name"] not in _LAYERS.values():
+    if not last or to.last is None or to.last["class_name"] not in _LAYERS.values():
         raise to.refuse(op, f"index {index}", "the last step of a recurrent layer, [:, -1]")
-    to.layers[-1]["config"]["return_sequences"] = False
+    to.last["config"]["return_sequences"] = False
 
 
 def _select(to: Layers, op: Op) -> None:

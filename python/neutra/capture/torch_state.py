@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from .frames import first
 from .recording import NotCaptured
+from .torch_branches import Branches
 from .torch_graph import Chain, layer_name
-from .torch_layers import Layers, class_axis
+from .torch_layers import Layers
 from .torch_loss import FoundLoss, ProgramLoss, program_loss
 from .torch_ops import MODULES, Op, Variable, function_settings
 from .torch_trace import Call
@@ -77,13 +78,18 @@ class State:
     def ops(self) -> list[Op]:
         """The operations from the input to the output."""
         made: list[Op] = []
-        before: Call | None = None
-        for call, link in zip(self.chain.calls, self.chain.links):
-            op = self._op(call, link)
-            if before is not None and made[-1].name in ("lstm", "gru", "rnn") and link is not before.outputs[0]:
-                _last_step(op, made[-1], link is before.outputs[1])
+        taken = [source for sources in self.chain.sources for source in sources]
+        for number, (call, links) in enumerate(zip(self.chain.calls, self.chain.links)):
+            op = self._op(call, links[0])
+            op.sources = self.chain.sources[number]
+            op.in_shapes = [((1,) if self.single else ()) + tuple(link.shape) for link in links]
+            op.alone = taken.count(op.sources[0]) == 1
+            source = op.sources[0]
+            if source is not None and made[source].name in ("lstm", "gru", "rnn"):
+                before = self.chain.calls[source]
+                if links[0] is not before.outputs[0]:
+                    _last_step(op, made[source], links[0] is before.outputs[1])
             made.append(op)
-            before = call
         return made
 
     def _op(self, call: Call, link: Any) -> Op:
@@ -137,13 +143,11 @@ class State:
         ops = self.ops()
         found = self._found_loss(ops)
         loss = program_loss(found)
-        layers = Layers(ops[0].in_shape)
+        layers = Branches(ops[0].in_shape) if self.chain.branches else Layers(ops[0].in_shape)
         last = max((n for n, op in enumerate(ops) if op.name == "log_softmax"), default=-1)
         for number, op in enumerate(ops):
             if loss.drops and number == last:
-                class_axis(layers, op)
-                if op.made:
-                    layers.note(op, f"{op.called} is part of the loss")
+                layers.skip(op)
             else:
                 layers.add(op)
         if loss.adds:
