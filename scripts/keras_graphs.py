@@ -138,7 +138,7 @@ def write(folder, count):
         numpy.save(folder / f"{seed}.x.npy", rows)
         numpy.save(folder / f"{seed}.y.npy", model.predict(rows, verbose=0))
         model.save(folder / f"{seed}.h5")
-        if hasattr(keras.saving, "save_model") or int(keras.__version__.split(".")[0]) >= 3:
+        if int(keras.__version__.split(".")[0]) >= 3 or hasattr(getattr(keras, "saving", None), "save_model"):
             model.save(folder / f"{seed}.keras")
 
 

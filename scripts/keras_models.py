@@ -125,8 +125,21 @@ def lambdas():
 
 
 def branches():
+    """Two ways, one of them past the layers, a layer and a model that are called twice."""
+    rows = L.Input((4,))
+    inner = L.Input((4,))
+    block = keras.Model(inner, L.Multiply()([inner, L.Dense(4, activation="sigmoid")(inner)]), name="block")
+    shared = L.Dense(4, activation="tanh")
+    x = L.Add()([rows, shared(shared(rows))])
+    x = L.Concatenate()([block(x), L.Maximum()([x, rows]), block(rows)])
+    model = keras.Model(rows, L.Dense(2, activation="softmax")(x))
+    model.compile("sgd", "categorical_crossentropy", metrics=["accuracy"])
+    return model
+
+
+def two_outputs():
     rows = L.Input((3,))
-    return keras.Model(rows, L.Add()([L.Dense(2)(rows), L.Dense(2)(rows)]))
+    return keras.Model(rows, [L.Dense(2)(rows), L.Dense(2)(rows)])
 
 
 def custom():
@@ -137,8 +150,8 @@ def custom():
     return keras.Sequential([L.Input((3,)), Twice(), L.Dense(1)])
 
 
-MODELS = [dense, images, functional, nested, averages, sequences, words, depthwise, masked, tagged, films]
-REFUSED = [lambdas, branches, custom]
+MODELS = [dense, images, functional, nested, averages, sequences, words, depthwise, masked, tagged, films, branches]
+REFUSED = [lambdas, two_outputs, custom]
 
 
 def rows_for(model, seed, whole=None):

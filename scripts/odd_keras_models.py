@@ -122,7 +122,7 @@ def unstacked_lstm():
 
 
 #: Kinds that no program represents. They are refused by name, and do not count as odd models.
-BEYOND = {"branches", "conv_3d", "group_norm", "lambda", "layer_norm_rms", "residual", "training_false_norm", "training_true", "two_outputs"}
+BEYOND = {"conv_3d", "group_norm", "lambda", "layer_norm_rms", "training_false_norm", "training_true", "two_outputs"}
 #: name: how it is made. Each is one kind of thing that files hold.
 ODD = {
     # plain stacks: activations, initialisers, regularisers

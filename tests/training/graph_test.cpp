@@ -275,7 +275,9 @@ TEST(Graphs, GoThroughModelFiles) {
       for (std::size_t i = 0; i < before.values.size(); ++i) {
         ASSERT_NEAR(after.values[i], before.values[i], 1e-6) << graph.layers;
       }
-      if (round == 1) EXPECT_EQ(program::program_hash(document), hash) << document.document;
+      if (round == 1) {
+        EXPECT_EQ(program::program_hash(document), hash) << document.document;
+      }
       hash = program::program_hash(document);
     }
   }

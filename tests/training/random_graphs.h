@@ -100,8 +100,11 @@ class GraphDraw {
       add("MaxPooling2D", {{"strides", 1}, {"padding", "same"}}, {from}, shape);
     } else if (kind == 4) {
       add("LeakyReLU", Json::object(), {from}, shape);
-    } else {
+    } else if (const std::string before = graph_.layers[from]["class_name"];
+               before == "Dense" || before == "Conv2D") {
       add("BatchNormalization", {{"momentum", 0.5}}, {from}, shape);
+    } else {  // of values that may all be the same, rounding decides what a normalisation makes
+      weighted(from);
     }
   }
 
@@ -178,7 +181,7 @@ class GraphDraw {
     const std::size_t count = values_.size();
     for (std::size_t i = 0; i < count; ++i) {
       if (values_[i].uses > 0) continue;
-      const program::Shape& shape = values_[i].shape;
+      const program::Shape shape = values_[i].shape;
       left.push_back(!images() ? i
                                : add(chance(random_, 0.5) ? "GlobalAveragePooling2D" : "Flatten",
                                      Json::object(), {i}, {0}));
