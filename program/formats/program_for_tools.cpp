@@ -45,6 +45,7 @@ Json program_for_tools(const Program& program, const DataInfo* data) {
   Json& optimizer = document["compile"]["optimizer"];
   drop_fixed(optimizer["config"],
              find(Vocabulary::kOptimizer, optimizer.at("class_name").get<std::string>())->fields);
+  document["model"]["class_name"] = "Sequential";  // as chains are, however they are written
   // tf.keras 2.4 takes a config without a name for the list of layers of old versions.
   document["model"]["config"]["name"] = "sequential";
   Shape input = data != nullptr ? data->x : resolve(program).input_shape;
