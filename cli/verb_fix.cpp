@@ -1,8 +1,10 @@
 #include <climits>
 #include <iostream>
 
+#include "base/json.h"
 #include "cli/python.h"
 #include "cli/verbs.h"
+#include "program/faults.h"
 
 namespace neutra::cli {
 namespace {
@@ -22,6 +24,13 @@ VerbOptions options() {
           .behind_script = {"budget-evaluations", "budget-time", "json", "output", "python"}};
 }
 
+/// What the abbreviations in tools' answers mean, for the package, which has no such table.
+std::string fault_types() {
+  Json types = Json::object();
+  for (const auto& [type, meaning] : program::fault_types()) types[type] = meaning;
+  return types.dump();
+}
+
 Result run(const Arguments& arguments) {
   std::cerr << script_words_note(options(), arguments);
   const PythonModule fix(arguments, "neutra.fix");
@@ -30,6 +39,7 @@ Result run(const Arguments& arguments) {
     if (arguments.flag(flag)) words.push_back(std::string("--") + flag);
   for (const char* name : {"budget-evaluations", "budget-time", "output", "seed", "workers"})
     if (arguments.has(name)) words.push_back("--" + std::string(name) + "=" + arguments.text(name));
+  words.push_back("--fault-types=" + fault_types());
   words.push_back("--max-data=" + std::to_string(arguments.bytes("max-data")));
   words.emplace_back("--");
   words.insert(words.end(), arguments.positional.begin(), arguments.positional.end());

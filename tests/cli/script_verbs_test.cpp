@@ -63,10 +63,9 @@ TEST_F(ScriptVerbs, FixPassesItsOptionsAndTheScriptsWords) {
   const Called found = in_environment({"fix", "--seed", "3", "train.py", "--seed", "1",
                                        "--budget-evaluations", "9", "--json", "-o", "to"});
   EXPECT_EQ(found.exit, 0);
-  EXPECT_EQ(
-      found.out,
-      "-m|neutra.fix|--json|--budget-evaluations=9|--output=to|--seed=3|--max-data=1073741824|--|"
-      "train.py|--seed|1|");
+  EXPECT_TRUE(has(found.out, {"-m|neutra.fix|--json|--budget-evaluations=9|--output=to|--seed=3|",
+                              "|--fault-types={", "\"HLR\":\"wrong learning rate\"",
+                              "}|--max-data=1073741824|--|train.py|--seed|1|"}));
   EXPECT_TRUE(has(found.err, {"note: --seed", "train.py"}));
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import shlex
@@ -55,6 +56,7 @@ def parser() -> argparse.ArgumentParser:
     add("--leave-out", action="store_true")
     add("--seed", default="0", metavar="N")
     add("--workers", metavar="N")
+    add("--fault-types", type=json.loads, default={}, help="what the abbreviations in answers mean, as JSON")
     add("--json", action="store_true")
     add("--quiet", action="store_true")
     return found
@@ -86,7 +88,6 @@ class Fix:
         stem = self.script.stem or "script"
         self.folder = Folder(Path(os.path.abspath(options.output or f"{stem}-fix")))
         self.quiet = options.quiet
-        self._meanings: dict[str, str] = {}  # of fault types
         #: Patches name files as seen from here.
         self.base = Path.cwd() if self.script.is_relative_to(Path.cwd()) else self.script.parent
 
@@ -144,7 +145,6 @@ class Fix:
                 self._tell(
                     f"no answer of {', '.join(group)}: " + ("out of time" if code == 75 else f"exit code {code}")
                 )
-            self._meanings.update((said or {}).get("fault_types", {}))
             for tool in (said or {}).get("tools", []):
                 places = [place for fault in tool.get("faults", []) for place in fault["places"]]
                 lines = list(dict.fromkeys(f"{self._seen(place['file'])}:{place['line']}" for place in places))
@@ -190,7 +190,9 @@ class Fix:
         store = str(self.folder.store)
         needed("report", store, f"--output={self.folder.path / names.REPORT}", quiet=True)
         document = self.folder.path / "report.json"
+        os.environ["NEUTRA_PATCHES"] = "off"
         needed("report", store, "--format=json", f"--output={document}", quiet=True)
+        del os.environ["NEUTRA_PATCHES"]
         found = text.read_json(document)
         document.unlink()
         return found
@@ -227,6 +229,7 @@ class Fix:
                 }
             )
         self.folder.write_patches(files)
+        named = re.findall(r"\w+", " ".join([each["faults"] for each in patches] + [each["answer"] for each in tools]))
         result = {
             "format": "neutra-fix",
             "version": 1,
@@ -236,7 +239,7 @@ class Fix:
             "buggy": network["nodes"][0]["mean"],
             "patches": patches,
             "tools": tools,
-            "fault_types": {**report.get("fault_types", {}), **self._meanings},
+            "fault_types": {kind: meaning for kind, meaning in self.options.fault_types.items() if kind in named},
             "refused": refused,
             "programs": report["evaluated"]["evaluations"],
             "folder": str(self.base),
@@ -262,9 +265,8 @@ class Fix:
 
     def again(self) -> str:
         """The command that goes on, for a shell."""
-        return " ".join(
-            shlex.quote(word) for word in ["neutra", "fix", f"--python={sys.executable}", *self.options.words]
-        )
+        words = [word for word in self.options.words if not word.startswith("--fault-types=")]
+        return shlex.join(["neutra", "fix", f"--python={sys.executable}", *words])
 
 
 def _close_output() -> None:
@@ -285,6 +287,7 @@ def main(words: Sequence[str]) -> int:
     options.words, options.script, options.arguments = list(words), script[0], script[1:]
     if not options.budget_time and not options.budget_evaluations:
         options.budget_time = "1m"
+    os.environ["NEUTRA_PYTHON"] = sys.executable
     fix = Fix(options)
     try:
         with interruptible():
