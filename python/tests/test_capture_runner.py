@@ -12,6 +12,8 @@ import pytest
 from captures import environment
 
 from neutra.capture.cli import split_words
+from neutra.capture.fault_file import _write_weights
+from neutra.capture.recording import NotCaptured, Recording
 
 STANDIN = Path(__file__).parent / "standin"
 TRAIN = "import standframe\nx, y = [[1, 2], [3, 4]], [[1], [2]]\n"
@@ -241,3 +243,9 @@ def test_usage(tmp_path: Path, words: str) -> None:
     )
     assert run.returncode == 2
     assert "usage: python -m neutra.capture" in run.stderr
+
+
+def test_weights_need_h5py(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    with pytest.raises(NotCaptured, match="h5py"):
+        _write_weights(Recording("keras", {}, weights=[]), str(tmp_path / "weights.h5"))

@@ -294,7 +294,7 @@ class TestWhole:
         script = tmp_path / "my scrïpt.py"
         shutil.copy(SCRIPTS / "fix" / "straight_line.py", script)
         before = script.read_bytes()
-        words = ("--budget-evaluations=150", "--json", script.name)
+        words = ("--budget-evaluations=250", "--json", script.name)
         done = fix(real, KERAS[0], tmp_path, *words)
         assert done.returncode == 0, done.stderr
         found = json.loads(done.stdout)

@@ -181,8 +181,11 @@ def _write_data(recording: Recording, path: str) -> None:
 
 
 def _write_weights(recording: Recording, path: str) -> None:
-    """As save_weights of Keras 2 does, which `neutra evaluate --weights` reads."""
-    import h5py
+    """As save_weights of Keras 2 does, which `neutra evaluate --weights` reads. Raises NotCaptured without h5py."""
+    try:
+        import h5py
+    except ImportError:
+        raise NotCaptured("weights: found no package h5py, which writes them; allowed: pip install h5py") from None
 
     layers: dict[int, list[tuple[str, Any]]] = {}
     for layer, name, array in recording.weights or []:
