@@ -197,7 +197,7 @@ class Walk {
     Masks masks;
     if (!calls_rule_) masks = take_masks(layers);
     const Source input = only_end(config, "input_layers", place);
-    const Source output = only_end(config, "output_layers", place);
+    Source output = only_end(config, "output_layers", place);
     std::map<std::string, std::size_t> by_name;
     for (std::size_t i = 0; i < layers.size(); ++i) {
       if (!by_name.emplace(layers[i].name, i).second) {
@@ -207,6 +207,7 @@ class Walk {
     std::vector<Node> nodes = nodes_of(layers, by_name, input, masks);
     if (!by_name.contains(input.layer))
       fail(place, "no layer '" + input.layer + "', its input", "");
+    count_calls(layers, nodes, output);
     check_masks(layers, nodes, masks);
     check_ends(layers, nodes, output, place);
     std::map<std::pair<std::size_t, std::size_t>, std::vector<std::size_t>> outputs;
@@ -264,6 +265,27 @@ class Walk {
       }
     }
     return nodes;
+  }
+
+  /// Keras 2 counts the calls of a model in the model from 1: its own making is call 0. Whatever
+  /// the number, it is the one call of a layer that has one.
+  static void count_calls(const std::vector<KerasLayer>& layers, std::vector<Node>& nodes,
+                          Source& output) {
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      std::vector<Source*> uses;
+      if (output.layer == layers[i].name) uses.push_back(&output);
+      for (Node& node : nodes) {
+        for (Source& source : node.sources) {
+          if (source.layer == layers[i].name) uses.push_back(&source);
+        }
+      }
+      const bool once = std::count_if(nodes.begin(), nodes.end(),
+                                      [&](const Node& node) { return node.layer == i; }) == 1;
+      const bool from_one =
+          is_model(text_of(*layers[i].json, "class_name")) &&
+          std::all_of(uses.begin(), uses.end(), [](const Source* use) { return use->node > 0; });
+      for (Source* use : uses) use->node = once ? 0 : use->node - (from_one ? 1 : 0);
+    }
   }
 
   /// All calls but that of the output have some that take theirs.

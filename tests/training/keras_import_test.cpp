@@ -39,7 +39,9 @@ TEST_P(KerasPredictions, AreTheSame) {
 
 INSTANTIATE_TEST_SUITE_P(Files, KerasPredictions,
                          testing::Values("keras2_dense.h5", "keras2_functional.keras",
-                                         "keras3_nested.h5", "keras3_images.keras"),
+                                         "keras2_branches.h5", "keras2_merged_masks.h5",
+                                         "keras3_nested.h5", "keras3_images.keras",
+                                         "keras3_branches.keras"),
                          [](const auto& info) {
                            std::string name = info.param;
                            return name.replace(name.find('.'), 1, "_");
