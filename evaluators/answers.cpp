@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "base/numbers.h"
 #include "base/parse_number.h"
+#include "base/strings.h"
 
 namespace neutra::evaluators {
 namespace {
@@ -25,7 +26,48 @@ Number number_of(const std::string& text, const std::string& file, const std::st
   return *value;
 }
 
+/// "train.py:30-31", "40".
+CodeLines code_lines_of(std::string_view text, const std::string& where) {
+  const auto fail = [&] {
+    return input_error(describe(where, "", "'" + std::string(text) + "'",
+                                "FILE:LINE, FILE:FIRST-LAST or LINE, with ';' between several"));
+  };
+  CodeLines lines;
+  const std::size_t colon = text.rfind(':');
+  if (colon != std::string_view::npos) lines.file = text.substr(0, colon);
+  const std::string_view numbers = colon == std::string_view::npos ? text : text.substr(colon + 1);
+  const std::size_t dash = numbers.find('-');
+  const auto first = parse_number<int>(numbers.substr(0, dash));
+  const auto last =
+      dash == std::string_view::npos ? first : parse_number<int>(numbers.substr(dash + 1));
+  if (!first || !last || *first < 1 || *last < *first) throw fail();
+  lines.first = *first;
+  lines.last = *last;
+  return lines;
+}
+
 }  // namespace
+
+std::string to_string(const std::vector<CodeLines>& lines) {
+  std::string text;
+  for (const CodeLines& one : lines) {
+    if (!text.empty()) text += "; ";
+    if (!one.file.empty()) text += one.file + ":";
+    text += std::to_string(one.first);
+    if (one.last != one.first) text += "-" + std::to_string(one.last);
+  }
+  return text;
+}
+
+std::vector<CodeLines> parse_code_lines(std::string_view text, const std::string& where) {
+  std::vector<CodeLines> lines;
+  while (!trimmed(text).empty()) {
+    const std::size_t end = text.find(';');
+    lines.push_back(code_lines_of(trimmed(text.substr(0, end)), where));
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+  }
+  return lines;
+}
 
 constexpr std::size_t kLongestName = 200;
 
@@ -35,7 +77,7 @@ std::vector<Answer> parse_answers(std::string_view text, const std::string& file
     if (table.column(name) == table.header.size()) {
       throw input_error(describe(file, "header", "no column " + std::string(name),
                                  "fault,tool,answer and, if wanted, version, runs, seconds, "
-                                 "ranking, stability, status"));
+                                 "ranking, stability, status, lines"));
     }
   }
   std::map<std::string_view, std::size_t> columns;
@@ -84,6 +126,7 @@ std::vector<Answer> parse_answers(std::string_view text, const std::string& file
       }
     }
     answer.status = cell("status");
+    answer.lines = parse_code_lines(cell("lines"), file + ": " + place + ", lines");
     const auto [first, is_new] = lines.try_emplace({answer.fault, answer.tool}, row.line);
     if (!is_new) {
       throw input_error(describe(file, place,
@@ -120,7 +163,8 @@ std::string to_csv(const std::vector<Answer>& answers) {
       {"stability",
        [](const Answer& answer) { return answer.stability ? shortest(*answer.stability) : ""; }},
       {"status", [](const Answer& answer) { return answer.status; }},
-      {"ranking", [](const Answer& answer) { return to_string(answer.ranking); }}};
+      {"ranking", [](const Answer& answer) { return to_string(answer.ranking); }},
+      {"lines", [](const Answer& answer) { return to_string(answer.lines); }}};
   std::vector<std::string> lines(answers.size() + 1);
   for (const Column& column : columns) {
     const bool filled = std::any_of(answers.begin(), answers.end(), [&](const Answer& answer) {

@@ -6,22 +6,21 @@
 namespace neutra::evaluators {
 namespace {
 
-/// For each rank how many items of the truth are first found there.
-std::vector<int> finds_of(const Ranking& places, const program::FaultSet& truth,
-                          const ScoreOptions& options) {
-  std::vector<bool> found(truth.items.size());
+using Names = std::function<bool(const Suspect& place, std::size_t thing)>;
+
+/// For each rank how many things are first found there.
+std::vector<int> finds_of(const Ranking& places, std::size_t relevant, const Names& names) {
+  std::vector<bool> found(relevant);
   std::vector<int> finds;
   for (std::size_t first = 0; first < places.size();) {
     std::size_t end = first + 1;
     while (end < places.size() && places[end].suspiciousness == places[first].suspiciousness) ++end;
     std::vector<int> right;
     for (std::size_t i = first; i < end; ++i) {
-      program::FaultEntry place{places[i].type, {}};
-      if (places[i].layer >= 0) place.layers.insert(places[i].layer);
       bool named = false;
       int fresh = 0;
       for (std::size_t item = 0; item < found.size(); ++item) {
-        if (match_weight({place}, truth.items[item], options) <= 0) continue;
+        if (!names(places[i], item)) continue;
         named = true;
         fresh += !found[item];
         found[item] = true;
@@ -54,19 +53,36 @@ double average_precision(std::span<const int> finds, std::size_t relevant, Avera
 
 RankScore rank_score(const Ranking& ranking, const program::FaultSet& truth,
                      const ScoreOptions& options, AveragePrecision kind) {
-  const std::vector<int> finds = finds_of(distinct_places(ranking), truth, options);
+  const Names names = [&](const Suspect& suspect, std::size_t item) {
+    program::FaultEntry place{suspect.type, {}};
+    if (suspect.layer >= 0) place.layers.insert(suspect.layer);
+    return match_weight({place}, truth.items[item], options) > 0;
+  };
+  return rank_score(ranking, truth.items.size(), names, kind);
+}
+
+RankScore rank_score(const Ranking& ranking, std::size_t relevant, const Names& names,
+                     AveragePrecision kind) {
+  const std::vector<int> finds = finds_of(distinct_places(ranking), relevant, names);
   const auto first = std::find_if(finds.begin(), finds.end(), [](int found) { return found > 0; });
   RankScore score;
   if (first != finds.end()) score.first = static_cast<int>(first - finds.begin()) + 1;
-  score.average_precision = average_precision(finds, truth.items.size(), kind);
+  score.average_precision = average_precision(finds, relevant, kind);
   return score;
 }
 
 RankScore best_rank_score(const Ranking& ranking, const std::vector<program::FaultSet>& truths,
                           const ScoreOptions& options) {
-  RankScore best;
+  std::vector<RankScore> scores;
   for (const program::FaultSet& truth : truths) {
-    const RankScore one = rank_score(ranking, truth, options);
+    scores.push_back(rank_score(ranking, truth, options));
+  }
+  return best_rank_score(scores);
+}
+
+RankScore best_rank_score(const std::vector<RankScore>& scores) {
+  RankScore best;
+  for (const RankScore& one : scores) {
     if (one.first > 0 && (best.first == 0 || one.first < best.first)) best.first = one.first;
     best.average_precision = std::max(best.average_precision, one.average_precision);
   }

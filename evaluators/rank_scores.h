@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -41,10 +43,18 @@ RankScore rank_score(const Ranking& ranking, const program::FaultSet& truth,
                      const ScoreOptions& options,
                      AveragePrecision kind = AveragePrecision::kStandard);
 
+/// The same for `relevant` things to find, where `names` says which of them a place names.
+RankScore rank_score(const Ranking& ranking, std::size_t relevant,
+                     const std::function<bool(const Suspect& place, std::size_t thing)>& names,
+                     AveragePrecision kind = AveragePrecision::kStandard);
+
 /// After neutrality analysis: the best rank and the largest average precision over all ground
 /// truths. Truths without items are passed over.
 RankScore best_rank_score(const Ranking& ranking, const std::vector<program::FaultSet>& truths,
                           const ScoreOptions& options);
+
+/// The same over scores, one for each truth.
+RankScore best_rank_score(const std::vector<RankScore>& scores);
 
 /// Over queries: shares of those with a right place among the first 1, 5 and 10 (Top@K), means of
 /// the reciprocal rank (MRR) and of the average precision (MAP). All in [0, 1].

@@ -32,7 +32,8 @@ struct Words {
 
 constexpr Words<Variant, 2> kVariants{
     {{{Variant::kCorrected, "corrected"}, {Variant::kAsPublished, "as-published"}}}};
-constexpr Words<Match, 2> kMatches{{{{Match::kType, "type"}, {Match::kLayer, "layer"}}}};
+constexpr Words<Match, 3> kMatches{
+    {{{Match::kType, "type"}, {Match::kLayer, "layer"}, {Match::kLine, "line"}}}};
 constexpr Words<Unlocated, 3> kUnlocated{
     {{{Unlocated::kCount, "count"}, {Unlocated::kExclude, "exclude"}, {Unlocated::kHalf, "half"}}}};
 
@@ -175,11 +176,17 @@ Score score(const program::FaultSet& answer, const program::FaultSet& truth,
 
 BestScore best_score(const program::FaultSet& answer, const std::vector<program::FaultSet>& truths,
                      const ScoreOptions& options) {
+  std::vector<Score> scores;
+  for (const program::FaultSet& truth : truths) {
+    if (!truth.items.empty()) scores.push_back(score(answer, truth, options));
+  }
+  return best_score(scores);
+}
+
+BestScore best_score(const std::vector<Score>& scores) {
   BestScore best;
   std::vector<double> precisions, fs;
-  for (const program::FaultSet& truth : truths) {
-    if (truth.items.empty()) continue;
-    const Score one = score(answer, truth, options);
+  for (const Score& one : scores) {
     if (best.truths++ == 0 || one.recall > best.score.recall) {
       best.score.recall = one.recall;
       precisions.clear();

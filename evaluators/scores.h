@@ -13,12 +13,14 @@ namespace neutra::evaluators {
 /// How the study's numbers are formed: as its text says, or as its published tables follow
 /// (docs/methods/scores.md).
 enum class Variant { kCorrected, kAsPublished };
-/// When an answer names a fault: by type alone, or by type and an overlapping layer.
-enum class Match { kType, kLayer };
+/// When an answer names a fault: by type alone, by type and an overlapping layer, or by a line of
+/// the script (experiments/scores/line_scores.h).
+enum class Match { kType, kLayer, kLine };
 /// What it is worth when an answer names a fault of certain layers without saying a layer.
 enum class Unlocated { kCount, kExclude, kHalf };
 
-/// Words of the options: "corrected", "as-published"; "type", "layer"; "count", "exclude", "half".
+/// Words of the options: "corrected", "as-published"; "type", "layer", "line"; "count", "exclude",
+/// "half".
 std::optional<Variant> parse_variant(std::string_view word);
 std::optional<Match> parse_match(std::string_view word);
 std::optional<Unlocated> parse_unlocated(std::string_view word);
@@ -65,6 +67,8 @@ struct BestScore {
   int truths = 0;     ///< looked at
   int attaining = 0;  ///< of them with the largest recall
 };
+/// The same over scores, one for each truth; all 0 where there are none.
+BestScore best_score(const std::vector<Score>& scores);
 /// All 0 where no truth has items.
 BestScore best_score(const program::FaultSet& answer, const std::vector<program::FaultSet>& truths,
                      const ScoreOptions& options);

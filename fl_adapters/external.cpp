@@ -243,16 +243,18 @@ ProcessCall call_of(const ToolDescription& tool, const LocaliseContext& context,
 }
 
 /// request.json: what the run is, and its limits.
-Json request_of(const ProcessCall& call, const LocaliseContext& context,
-                const std::vector<std::string>& files) {
-  return {{"format", "neutra-request"},
-          {"version", 1},
-          {"run", context.run},
-          {"seed", seed_of(context)},
-          {"time_limit", call.time_limit},
-          {"memory_limit", call.memory_limit},
-          {"output_limit", call.output_limit},
-          {"files", files}};
+Json request_of(const ProcessCall& call, const FaultyProgram& faulty,
+                const LocaliseContext& context, const std::vector<std::string>& files) {
+  Json request = {{"format", "neutra-request"},
+                  {"version", 1},
+                  {"run", context.run},
+                  {"seed", seed_of(context)},
+                  {"time_limit", call.time_limit},
+                  {"memory_limit", call.memory_limit},
+                  {"output_limit", call.output_limit},
+                  {"files", files}};
+  if (!faulty.script.empty()) request["script"] = faulty.script;
+  return request;
 }
 
 /// What an ended process answered.
@@ -336,7 +338,7 @@ ExternalRun ExternalTool::run(const FaultyProgram& faulty, const LocaliseContext
     return run;
   }
   const ProcessCall call = call_of(description_, context, folder.path());
-  write_input(folder.path(), kRequestFile, to_text(request_of(call, context, run.files)),
+  write_input(folder.path(), kRequestFile, to_text(request_of(call, faulty, context, run.files)),
               run.files);
 
   const std::string started = utc_now();

@@ -94,6 +94,11 @@ void record(std::vector<ToolMessage>& messages, ToolMessage message) {
     messages.push_back(std::move(message));
   } else {
     same->epochs.insert(same->epochs.end(), message.epochs.begin(), message.epochs.end());
+    for (const evaluators::CodeLines& line : message.lines) {
+      if (std::find(same->lines.begin(), same->lines.end(), line) == same->lines.end()) {
+        same->lines.push_back(line);
+      }
+    }
   }
 }
 
@@ -113,10 +118,19 @@ std::vector<HeardMessage> messages_heard(const std::vector<Localisation>& runs) 
       });
       if (entry == list.end()) entry = list.insert(list.end(), {&message, {}, 0});
       entry->epochs.insert(message.epochs.begin(), message.epochs.end());
+      entry->lines.insert(message.lines.begin(), message.lines.end());
       ++entry->runs;
     }
   }
   return list;
+}
+
+std::vector<evaluators::CodeLines> lines_named(const Localisation& run) {
+  std::set<evaluators::CodeLines> lines(run.lines.begin(), run.lines.end());
+  for (const ToolMessage& message : run.messages) {
+    lines.insert(message.lines.begin(), message.lines.end());
+  }
+  return {lines.begin(), lines.end()};
 }
 
 program::FaultSet answer_of(const std::vector<ToolMessage>& messages) {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "evaluators/answers.h"
 #include "evaluators/ranking.h"
 #include "program/faults.h"
 #include "training/local_trainer.h"
@@ -63,8 +64,9 @@ struct ToolMessage {
   /// What it adds to the answer: one fault, or a choice of several. Empty: nothing.
   std::vector<program::FaultEntry> faults;
   std::string ignored;  ///< why this message adds no fault although its kind maps to some
+  std::vector<evaluators::CodeLines> lines = {};  ///< of the script, where the tool names some
 };
-/// Adds a message; one with the same code and layers gets its epochs instead.
+/// Adds a message; one with the same code and layers gets its epochs and lines instead.
 void record(std::vector<ToolMessage>& messages, ToolMessage message);
 /// The answer that the messages make. Faults of one type become one, with all their layers; so do
 /// choices between the same types.
@@ -89,12 +91,16 @@ struct Localisation {
   double seconds = 0;  ///< wall time
   LocalisationStatus status = LocalisationStatus::kOk;
   std::string reason;  ///< why the status isn't kOk, or what else is to be known of the run
+  std::vector<evaluators::CodeLines> lines = {};  ///< those that no message is about
 };
+/// All lines of the script that a run names, each once.
+std::vector<evaluators::CodeLines> lines_named(const Localisation& run);
 
 /// The program that a tool is asked about.
 struct FaultyProgram {
   std::string id;  ///< of the fault: "D4"
   program::Program program;
+  std::string script = {};  ///< absolute name of the script that it was captured from; "": none
 };
 
 class DataFiles;
@@ -139,6 +145,7 @@ struct HeardMessage {
   const ToolMessage* message;
   std::set<std::int64_t> epochs;
   int runs = 0;
+  std::set<evaluators::CodeLines> lines = {};
 };
 /// When it was said: "before training", "0-3", "iterations 10-190", "after training".
 std::string when_said(const HeardMessage& message);

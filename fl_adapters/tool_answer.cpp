@@ -18,8 +18,8 @@ class AnswerReader {
       : file_(file), layers_(program::resolve(program).layers) {}
 
   Localisation read(const Json& json) const {
-    const JsonSection root(json, file_, "",
-                           {"format", "version", "faults", "ranking", "messages", "reason"});
+    const JsonSection root(
+        json, file_, "", {"format", "version", "faults", "ranking", "messages", "reason", "lines"});
     root.require_format("neutra-answer", 1);
     Localisation answer;
     const std::vector<Json> ranking = root.list("ranking"), messages = root.list("messages");
@@ -34,6 +34,7 @@ class AnswerReader {
       record(answer.messages, message(messages[i], "/" + JsonSection::item_name("messages", i)));
     }
     answer.reason = root.text("reason", "");
+    answer.lines = lines(root);
     if (root.has("faults")) {
       answer.faults = faults(root);
     } else if (root.has("ranking") || root.has("messages")) {
@@ -75,6 +76,18 @@ class AnswerReader {
     return faults;
   }
 
+  /// Texts such as "train.py:23" and "train.py:30-31".
+  std::vector<evaluators::CodeLines> lines(const JsonSection& section) const {
+    std::vector<evaluators::CodeLines> lines;
+    for (const std::string& text : section.texts("lines")) {
+      const std::string name = JsonSection::item_name("lines", lines.size());
+      const auto read = evaluators::parse_code_lines(text, file_ + ": " + section.place_of(name));
+      if (read.size() != 1) section.fail(name, text, "one line or range: train.py:23");
+      lines.push_back(read.front());
+    }
+    return lines;
+  }
+
   evaluators::Suspect suspect(const Json& json, const std::string& place) const {
     const JsonSection section(json, file_, place, {"layer", "neuron", "type", "suspiciousness"});
     evaluators::Suspect suspect;
@@ -100,13 +113,14 @@ class AnswerReader {
   ToolMessage message(const Json& json, const std::string& place) const {
     const JsonSection section(json, file_, place,
                               {"code", "severity", "text", "actionability", "epochs", "layers",
-                               "detail", "faults", "ignored"});
+                               "detail", "faults", "ignored", "lines"});
     ToolMessage message;
     message.text = section.text("text");
     message.code = section.text("code", message.text);
     message.severity = section.text("severity", "message");
     message.detail = section.text("detail", "");
     message.ignored = section.text("ignored", "");
+    message.lines = lines(section);
     message.epochs = section.wholes("epochs", 0, kMostEpochs);
     std::sort(message.epochs.begin(), message.epochs.end());
     for (const std::int64_t layer : section.wholes("layers", 0, last_layer())) {

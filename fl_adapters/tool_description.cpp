@@ -123,7 +123,10 @@ ToolDescription read_tool_description(const std::filesystem::path& file) {
       root.fail("answer", answer, allowed_words(answer, allowed));
     }
     tool.parser = [parser](std::string_view text, const FaultyProgram& faulty) {
-      return parsers::read_output(*parser, text, faulty);
+      Localisation answer = parsers::read_output(*parser, text, faulty);
+      // Lines of the script that it was given, which is not the user's.
+      for (ToolMessage& message : answer.messages) message.lines.clear();
+      return answer;
     };
   }
   return tool;

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <utility>
 
+#include "base/parse_number.h"
 #include "fl_adapters/parsers/parser.h"
 
 namespace neutra::fl_adapters::parsers {
@@ -37,10 +39,16 @@ bool read_fault(Scanner scanner, std::int64_t& expected, const LogLine& line, Re
   const auto labels = list_of(scanner);
   if (!labels) return false;
   std::string lines;
+  std::vector<evaluators::CodeLines> numbers;
   if (scanner.word(",") && scanner.word("Lines") && scanner.word(":")) {
     const auto list = list_of(scanner);
     for (const std::string& item : list.value_or(std::vector<std::string>{})) {
       lines += (lines.empty() ? "line " : ", ") + item;
+      if (const auto named = parse_number<int>(item); named && *named > 0) {
+        numbers.push_back({"", *named, *named});
+      } else {
+        recorder.warn(line.number, "no number of a line: " + in_quotes(item));
+      }
     }
     if (!list) {
       recorder.warn(line.number, "the list of lines is cut off");
@@ -57,7 +65,9 @@ bool read_fault(Scanner scanner, std::int64_t& expected, const LogLine& line, Re
   expected = *number + 1;
   for (const std::string& label : *labels) {
     if (const auto match = match_text(table(), "[" + label + "]")) {
-      record(recorder.run().messages, table().message(match->code, {}, lines));
+      ToolMessage message = table().message(match->code, {}, lines);
+      message.lines = numbers;
+      record(recorder.run().messages, std::move(message));
     } else {
       recorder.warn(line.number, "unknown fault " + in_quotes(label));
     }

@@ -58,6 +58,19 @@ TEST(Answers, WrittenTextReadsBack) {
   EXPECT_EQ(read.at(0).ranking.at(1).neuron, 3);
 }
 
+TEST(Answers, LinesOfAScript) {
+  const std::string text =
+      "fault,tool,answer,lines\n"
+      "D1,deepfd,LCH,27; 30\n"
+      "D1,mine,HLR,net one.py:4; train.py:7-9\n"
+      "D1,none,-,\n";
+  const std::vector<Answer> read = parse_answers(text, "a.csv");
+  EXPECT_EQ(to_csv(read), text);
+  EXPECT_EQ(read[0].lines, (std::vector<CodeLines>{{"", 27, 27}, {"", 30, 30}}));
+  EXPECT_EQ(read[1].lines, (std::vector<CodeLines>{{"net one.py", 4, 4}, {"train.py", 7, 9}}));
+  EXPECT_TRUE(read[2].lines.empty());
+}
+
 TEST(Answers, MistakesAreNamedWithTheirPlace) {
   const std::string header = "fault,tool,answer,runs,seconds\n";
   for (const auto& [text, start] : std::vector<std::pair<std::string, std::string>>{
@@ -67,6 +80,9 @@ TEST(Answers, MistakesAreNamedWithTheirPlace) {
            {"fault,,answer\n", "a.csv: line 1: found a column without a name"},
            {"fault,tool,answer,ranking\nD1,x,-,ACH > 7\n", "a.csv: line 2, ranking: found '7'"},
            {"fault,tool,answer,stability\nD1,x,-,1.5\n", "a.csv: line 2, stability: found '1.5'"},
+           {"fault,tool,answer,lines\nD1,x,-,a.py\n", "a.csv: line 2, lines: found 'a.py'"},
+           {"fault,tool,answer,lines\nD1,x,-,a.py:0\n", "a.csv: line 2, lines: found 'a.py:0'"},
+           {"fault,tool,answer,lines\nD1,x,-,9-3\n", "a.csv: line 2, lines: found '9-3'"},
            {header + "D1,x,ACH\n", "a.csv: line 2: found 3 fields"},
            {header + "D1,x,ACH,1,1\nD\xe9,y,ACH,1,1\n",
             "a.csv: line 3: found bytes that are not UTF-8; allowed: text in UTF-8"},

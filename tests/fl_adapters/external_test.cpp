@@ -142,6 +142,19 @@ TEST(External, KeepsItsFolder) {
   EXPECT_THROW(shell.run(), Error);  // somebody else's folder
 }
 
+TEST(External, IsToldTheScriptThatTheProgramWasCapturedFrom) {
+  const TestFolder folder;
+  Shell shell(answering(kAnswer));
+  shell.context.keep = folder.path();
+  shell.run();
+  const std::filesystem::path request = folder.path() / "L1-shell-0" / "request.json";
+  EXPECT_FALSE(read_json(request).contains("script"));
+  FaultyProgram faulty = line();
+  faulty.script = "/home/me/train.py";
+  ExternalTool(shell.description).run(faulty, shell.context);
+  EXPECT_EQ(read_json(request)["script"], "/home/me/train.py");
+}
+
 TEST(External, RunsAtOnceShareTheData) {
   Shell shell("cksum < x_train.npy > sum; ls -l x_train.npy | cut -c1-10 >> sum; " +
               answering(kAnswer));

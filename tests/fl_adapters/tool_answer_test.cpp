@@ -67,6 +67,16 @@ TEST(ToolAnswer, FaultsFollowFromMessages) {
       "-");
 }
 
+TEST(ToolAnswer, LinesOfTheScript) {
+  const Localisation answer = read(R"({"lines": ["train.py:3", "40"], "messages": [
+    {"text": "slow", "lines": ["net.py:7-9"]}, {"text": "slow", "lines": ["net.py:7-9", "8"]}]})");
+  EXPECT_EQ(evaluators::to_string(answer.lines), "train.py:3; 40");
+  ASSERT_EQ(answer.messages.size(), 1u);
+  EXPECT_EQ(evaluators::to_string(answer.messages[0].lines), "net.py:7-9; 8");
+  EXPECT_EQ(evaluators::to_string(lines_named(answer)), "8; 40; net.py:7-9; train.py:3");
+  EXPECT_TRUE(read(R"({"faults": "HLR"})").lines.empty());
+}
+
 TEST(ToolAnswer, RankingIsSorted) {
   const Localisation answer = read(R"({"ranking": [
     {"layer": 1, "suspiciousness": 0.5}, {"layer": 0, "neuron": 2, "suspiciousness": 2},
@@ -104,6 +114,10 @@ TEST(ToolAnswer, EachMistakeIsNamed) {
            {R"({"ranking": [{"layer": 0, "type": "XYZ", "suspiciousness": 1}]})",
             "/ranking/0/type: found \"XYZ\""},
            {R"({"ranking": {}})", "/ranking: found {}; allowed: a list"},
+           {R"({"faults": "-", "lines": "3"})", "/lines: found \"3\"; allowed: a list"},
+           {R"({"faults": "-", "lines": ["train.py"]})", "/lines/0: found 'train.py'"},
+           {R"({"faults": "-", "lines": ["3; 4"]})", "/lines/0: found \"3; 4\""},
+           {R"({"messages": [{"text": "x", "lines": [3]}]})", "/messages/0/lines/0: found 3"},
            {R"({"messages": [{}]})", "/messages/0/text: found nothing"},
            {R"({"messages": ["x"]})", "/messages/0: found \"x\"; allowed: an object"},
            {R"({"messages": [{"text": "x", "layers": [2]}]})", "/messages/0/layers/0: found 2"},

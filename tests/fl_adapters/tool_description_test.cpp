@@ -72,6 +72,14 @@ TEST(ToolDescription, KnowsAllParsers) {
     const Localisation nothing = read_output("something else\n", {"X", {}});
     EXPECT_EQ(nothing.status, LocalisationStatus::kFailed) << parser->name;
   }
+  // Lines are of the script that the tool was given, not of the user's.
+  Json json = good();
+  json["answer"] = "deepfd";
+  const Localisation said = read(json).parser(
+      "working on subject: X\nFault 1: [loss], Lines: [27]\ncase end\n", {"X", {}});
+  EXPECT_EQ(to_string(said.faults), "LCH");
+  EXPECT_EQ(said.messages.at(0).detail, "line 27");
+  EXPECT_TRUE(lines_named(said).empty());
 }
 
 TEST(ToolDescription, EachMistakeIsNamed) {

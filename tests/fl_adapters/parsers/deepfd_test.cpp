@@ -12,6 +12,19 @@ TEST(DeepFDLog, Cases) {
   EXPECT_EQ(answers(log), (Lines{"alpha x 2: HLR, LCH", "beta x 1: -"}));
   EXPECT_EQ(log.programs[0].answers.runs[0].messages[1].detail, "line 27, 30");
   EXPECT_EQ(warnings(log), Lines{});
+  using evaluators::to_string;
+  EXPECT_EQ(to_string(log.programs[0].answers.runs[0].messages[1].lines), "27; 30");
+  EXPECT_EQ(to_string(lines_named(log.programs[0].answers.runs[0])), "27; 30");
+  EXPECT_TRUE(log.programs[0].answers.runs[0].messages[0].lines.empty());
+  const auto heard = messages_heard(log.programs[0].answers.runs);
+  EXPECT_EQ(heard[1].lines.size(), 2U);
+}
+
+TEST(DeepFDLog, LinesThatAreNoNumbers) {
+  const ParsedLog log =
+      parse("deepfd", "working on subject: a\nFault 1: [lr], Lines: [7, x, 0]\ncase end\n");
+  EXPECT_EQ(warnings(log), (Lines{"2: no number of a line: 'x'", "2: no number of a line: '0'"}));
+  EXPECT_EQ(evaluators::to_string(log.programs[0].answers.runs[0].messages[0].lines), "7");
 }
 
 TEST(DeepFDLog, Garbled) {
