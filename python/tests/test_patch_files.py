@@ -129,6 +129,32 @@ def test_command(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> N
     assert b"train.py has changed since it was captured" in capfdbinary.readouterr().err
 
 
+def test_patches_of_many_programs_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = fault(tmp_path)
+    document = json.loads(file.read_text())
+    (tmp_path / "same.json").write_text(json.dumps(document["program"]))
+    (tmp_path / "none.json").write_text("[]")
+    other = copy.deepcopy(document["program"])
+    other["data"] = {"preprocess": [{"op": "scale", "factor": 2}]}
+    (tmp_path / "data.json").write_text(json.dumps(other))
+    wanted = [str(tmp_path / f"{name}.json") for name in ("w", "same", "none", "data")]
+    assert main([str(file), *wanted, "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert (found["format"], found["version"]) == ("neutra-sources", 1)
+    whole, same, none, data = found["patches"]
+    assert main([str(file), wanted[0]]) == 0
+    assert whole == {"diff": capsys.readouterr().out, "refused": [], "notes": whole["notes"], "arguments": None}
+    assert (same["diff"], same["refused"]) == ("", [])
+    assert "found no object" in none["refused"][0]
+    assert "cannot be changed here: /data" in data["refused"][0]
+    assert b"tanh" not in (tmp_path / "train.py").read_bytes()
+    for words_, message in (([*wanted], "allowed: one, or --json"), ([wanted[0], "--json", "--apply"], "--apply, too")):
+        with pytest.raises(SystemExit) as usage:
+            main([str(file), *words_])
+        assert usage.value.code == 2
+        assert message in capsys.readouterr().err
+
+
 def test_files_outside_of_the_fault_files_folder(tmp_path: Path) -> None:
     file = fault(tmp_path)
     (tmp_path / "faults").mkdir()
