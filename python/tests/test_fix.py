@@ -286,6 +286,12 @@ def fix(real: str, python: str, folder: Path, *words: str) -> subprocess.Complet
     return subprocess.run(call, cwd=folder, env=env, capture_output=True, text=True, timeout=900)
 
 
+def heeding_signals() -> None:
+    """They are ignored behind nohup and a script's &."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+
+
 @pytest.mark.skipif(not KERAS, reason="no Keras: NEUTRA_KERAS_PYTHONS names a Python that has it")
 class TestWhole:
     """The command on scripts of Keras."""
@@ -324,12 +330,15 @@ class TestWhole:
     def test_an_interrupted_fix_goes_on(self, real: str, tmp_path: Path, number: int) -> None:
         shutil.copy(SCRIPTS / "fix" / "rest_of_seven.py", tmp_path / "train.py")
         call = [real, "fix", f"--python={KERAS[0]}", "--budget-time=10m", "train.py"]
-        with subprocess.Popen(call, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True) as process:
-            journal = tmp_path / "train-fix" / "repairs.h5.journal"
-            while process.poll() is None and not (journal.exists() and journal.stat().st_size > 4000):
-                time.sleep(0.05)
-            process.send_signal(number)
-            _, err = process.communicate(timeout=120)
+        journal = tmp_path / "train-fix" / "repairs.h5.journal"
+        with open(tmp_path / "err", "w") as errors:
+            process = subprocess.Popen(call, cwd=tmp_path, env=environment(), stderr=errors, preexec_fn=heeding_signals)
+        # Past the first evaluations: a search without one leaves no store.
+        while process.poll() is None and not (journal.exists() and journal.stat().st_size > 100_000):
+            time.sleep(0.05)
+        process.send_signal(number)
+        process.wait(timeout=120)
+        err = (tmp_path / "err").read_text()
         assert process.returncode == 75, err
         assert "The same command goes on: neutra fix" in err
         assert (tmp_path / "train-fix" / "repairs.h5").exists()
