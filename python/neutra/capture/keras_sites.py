@@ -34,15 +34,24 @@ class SiteMaker:
 
     def layers(self, model: Any) -> list[Any]:
         """Adds the sites of all layers. Keras's layer of each layer of the program; None for one that the import made
-        of an activation."""
+        of an activation, and for one that is an earlier layer called once more: its site is that layer's."""
         by_name: dict[str, list[Any]] = defaultdict(list)
         for layer in flat_layers(model):
             by_name[layer.name].append(layer)
         objects: list[Any] = []
+        owners: dict[str, Any] = {}
         for index, layer in enumerate(self._layers):
-            named = by_name.get(layer["config"].get("name", ""))
-            made = named.pop(0) if named else None
+            name = layer["config"].get("name", "")
+            named = by_name.get(name) or by_name.get(name.rpartition("/")[2])  # in a model in the model
             path = f"/model/config/layers/{index}"
+            if "weights_of" in layer:
+                call = self._log.of(owners.get(layer["weights_of"]))
+                if call is not None:
+                    self.sites.append(call.site(path, {}))
+                objects.append(None)
+                continue
+            made = named.pop(0) if named else None
+            owners[name] = made
             if made is not None:
                 self._layer(path, layer["config"], self._log.of(made))
             elif objects and objects[-1] is not None and (before := self._log.of(objects[-1])):
