@@ -54,6 +54,7 @@ class Hooks:
         self.scheduled = 0
         self.moving = 0
         self.over = False
+        self.child = False
         self.compiled: Frame | None = None
 
     def start(self) -> None:
@@ -226,6 +227,11 @@ class Hooks:
 
     def flush(self, called: Any = None) -> None:
         """Another batch comes, or a model is called."""
+
+    def in_child(self) -> None:
+        """A process that the script has forked trains: it isn't captured, but named."""
+        if not self.child:
+            self.child = self.session.is_child(first(user_frames(3)))
 
     def backward(self, run: Callable[[], Any], loss: Any) -> Any:
         """A backward pass, which `run` makes."""

@@ -154,9 +154,13 @@ class Tracer:
         self._mode: Any = None
         self._module_call: Any = None
 
+    def forked(self) -> bool:
+        """Is this a process that the script has forked?"""
+        return os.getpid() != self.process
+
     def silent(self) -> bool:
         """Is this a call that doesn't count: in our own code, in a layer, in a worker of a DataLoader?"""
-        return self.muted > 0 or os.getpid() != self.process or threading.get_ident() != self.thread
+        return self.muted > 0 or self.forked() or threading.get_ident() != self.thread
 
     @contextmanager
     def mute(self) -> Iterator[None]:
@@ -239,6 +243,8 @@ def _mode(torch: Any, tracer: Tracer) -> Any:
         def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             kwargs = kwargs or {}
             if tracer.silent():
+                if tracer.forked() and function_name(func) == "backward":
+                    tracer.listener.in_child()
                 return func(*args, **kwargs)
             name = names.get(func)
             if name is None:
