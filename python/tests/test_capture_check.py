@@ -167,3 +167,18 @@ def test_rows_are_compared_in_no_order(tmp_path: Path) -> None:
     assert check_run.same_rows(shuffled, path)
     shuffled.arrays["y_train"] = y
     assert not check_run.same_rows(shuffled, path)
+
+
+def test_rows_that_are_tested_behind_the_training(tmp_path: Path) -> None:
+    """Only a run to the end sees them: a fault that was captured before has training rows alone."""
+    x, y = np.arange(6.0).reshape(3, 2), np.arange(3.0)
+    np.savez(tmp_path / "rows.npz", x=x, y=y)
+    fault = tmp_path / "fault.json"
+    fault.write_text(json.dumps({"program": {"data": {"arguments": {"file": "rows.npz"}}}}))
+    recording = Recording("torch", {}, {"x_train": x[::-1], "y_train": y[::-1], "x_test": x[:1], "y_test": y[:1]})
+    assert check_run.same_rows(recording, str(fault))
+    recording.arrays["x_train"] = x + 1
+    assert not check_run.same_rows(recording, str(fault))
+    np.savez(tmp_path / "rows.npz", x_train=x, y_train=y, x_test=x[1:], y_test=y[1:])
+    recording.arrays["x_train"] = x[::-1]
+    assert not check_run.same_rows(recording, str(fault))
