@@ -13,16 +13,25 @@ namespace {
 
 /// Messages of all runs, equal ones together.
 TextTable message_table(const std::vector<fl_adapters::Localisation>& runs,
-                        const program::LayerTitles& titles) {
-  TextTable table({"message", "layers", "when", "runs", "actionable", "answer"});
+                        const program::LayerTitles& titles, const FaultLines& lines) {
+  std::vector<std::string> heads{"message", "layers", "when", "runs", "actionable", "answer"};
+  if (lines.known()) heads.emplace_back("lines");
+  TextTable table(heads);
   for (const fl_adapters::HeardMessage& line : fl_adapters::messages_heard(runs)) {
     const fl_adapters::ToolMessage& message = *line.message;
     const std::string layers = titles(message.layers);
-    table.add(
-        {message.severity + ": " + message.text, layers.empty() ? "-" : layers,
-         fl_adapters::when_said(line), std::to_string(line.runs),
-         std::string(to_string(message.actionability)),
-         answer_text(message) + (message.ignored.empty() ? "" : " (" + message.ignored + ")")});
+    std::vector<std::string> row{
+        message.severity + ": " + message.text,
+        layers.empty() ? "-" : layers,
+        fl_adapters::when_said(line),
+        std::to_string(line.runs),
+        std::string(to_string(message.actionability)),
+        answer_text(message) + (message.ignored.empty() ? "" : " (" + message.ignored + ")")};
+    if (lines.known()) {
+      const std::string where = lines.text(message);
+      row.push_back(where.empty() ? "-" : where);
+    }
+    table.add(row);
   }
   return table;
 }
@@ -34,7 +43,7 @@ constexpr std::size_t kSuspiciousness = 3;  ///< its place in a row of a ranking
 /// The first places of the rankings: layers, by their mean rank over the runs that rank them. Equal
 /// suspiciousness shares the mean of its ranks.
 Rows ranking_rows(const std::vector<fl_adapters::Localisation>& runs,
-                  const program::LayerTitles& titles) {
+                  const program::LayerTitles& titles, const FaultLines& lines) {
   constexpr std::size_t kShown = 10;
   struct Place {
     std::pair<int, std::string> id;  ///< layer, fault type
@@ -75,6 +84,12 @@ Rows ranking_rows(const std::vector<fl_adapters::Localisation>& runs,
     rows.push_back({rounded(place.ranks / place.runs), layer < 0 ? "-" : titles(layer),
                     type.empty() ? "-" : type, rounded(place.suspiciousness / place.runs),
                     std::to_string(place.first) + " runs", std::to_string(place.runs) + " runs"});
+    if (lines.known()) {
+      program::FaultEntry suspect{type, {}};
+      if (layer >= 0) suspect.layers.insert(layer);
+      const std::string where = lines.text({suspect});
+      rows.back().push_back(where.empty() ? "-" : where);
+    }
   }
   return rows;
 }
@@ -93,7 +108,8 @@ struct Said {
   }
 };
 
-Said said_by(const fl_adapters::ToolAnswers& answers, const program::LayerTitles& titles) {
+Said said_by(const fl_adapters::ToolAnswers& answers, const program::LayerTitles& titles,
+             const FaultLines& lines) {
   Said said;
   said.answers = &answers;
   const std::string total = std::to_string(answers.runs.size());
@@ -101,6 +117,7 @@ Said said_by(const fl_adapters::ToolAnswers& answers, const program::LayerTitles
     said.summary +=
         in_lines("  answer in " + std::to_string(count) + " of " + total + " runs: " + answer);
   }
+  said.summary += lines.summary(answers.runs);
   std::map<std::string, int> troubles;
   for (const fl_adapters::Localisation& run : answers.runs) {
     if (run.status != fl_adapters::LocalisationStatus::kOk || !run.reason.empty())
@@ -108,9 +125,9 @@ Said said_by(const fl_adapters::ToolAnswers& answers, const program::LayerTitles
   }
   for (const auto& [trouble, count] : troubles)
     said.summary += in_lines("  " + std::to_string(count) + " of " + total + " runs " + trouble);
-  said.ranking = ranking_rows(answers.runs, titles);
+  said.ranking = ranking_rows(answers.runs, titles, lines);
   if (!fl_adapters::messages_heard(answers.runs).empty())
-    said.messages = message_table(answers.runs, titles).text();
+    said.messages = message_table(answers.runs, titles, lines).text();
   return said;
 }
 
@@ -128,10 +145,10 @@ bool say_the_same(const Said& a, const Said& b) {
 
 /// What each tool said; those of one family that said the same are one.
 std::vector<Said> said_by(const std::vector<fl_adapters::ToolAnswers>& results,
-                          const program::LayerTitles& titles) {
+                          const program::LayerTitles& titles, const FaultLines& lines) {
   std::vector<Said> all;
   for (const fl_adapters::ToolAnswers& answers : results) {
-    Said said = said_by(answers, titles);
+    Said said = said_by(answers, titles, lines);
     const auto same = std::find_if(all.begin(), all.end(),
                                    [&](const Said& other) { return say_the_same(other, said); });
     if (same != all.end())
@@ -143,8 +160,10 @@ std::vector<Said> said_by(const std::vector<fl_adapters::ToolAnswers>& results,
 }
 
 /// A row for each tool.
-std::string overview(const std::vector<Said>& all) {
-  TextTable table({"tool", "answer", "runs", "first place", "a run"});
+std::string overview(const std::vector<Said>& all, const FaultLines& lines) {
+  std::vector<std::string> heads{"tool", "answer", "runs", "first place", "a run"};
+  if (lines.known()) heads.emplace_back("lines");
+  TextTable table(heads);
   for (const Said& said : all) {
     const fl_adapters::ToolAnswers& answers = *said.answers;
     const std::size_t runs = answers.runs.size();
@@ -154,10 +173,15 @@ std::string overview(const std::vector<Said>& all) {
       const std::string &layer = said.ranking.front()[1], &fault = said.ranking.front()[2];
       first = layer == "-" ? fault : layer;
     }
-    table.add({said.name(), counted.empty() ? "-" : counted.front().first,
-               (counted.empty() ? "0" : std::to_string(counted.front().second)) + " of " +
-                   std::to_string(runs),
-               first, duration_text(answers.mean_seconds())});
+    std::vector<std::string> row{said.name(), counted.empty() ? "-" : counted.front().first,
+                                 (counted.empty() ? "0" : std::to_string(counted.front().second)) +
+                                     " of " + std::to_string(runs),
+                                 first, duration_text(answers.mean_seconds())};
+    if (lines.known()) {
+      const std::string where = counted.empty() ? "" : lines.text(answers.answer());
+      row.push_back(where.empty() ? "-" : where);
+    }
+    table.add(row);
   }
   return table.text();
 }
@@ -169,7 +193,10 @@ std::string text_of(const Said& said) {
   if (!said.alike.empty()) text += in_lines("  the same of " + join(said.alike));
   text += said.summary;
   if (!said.ranking.empty()) {
-    TextTable table({"rank", "layer", "fault", "suspiciousness", "first in", "ranked in"});
+    std::vector<std::string> heads{"rank",           "layer",    "fault",
+                                   "suspiciousness", "first in", "ranked in"};
+    if (said.ranking.front().size() > heads.size()) heads.emplace_back("lines");
+    TextTable table(heads);
     for (const auto& row : said.ranking) table.add(row);
     text += "\n" + table.text();
   }
@@ -179,10 +206,10 @@ std::string text_of(const Said& said) {
 }  // namespace
 
 std::string answers_text(const std::vector<fl_adapters::ToolAnswers>& results,
-                         const program::LayerTitles& titles) {
-  const std::vector<Said> all = said_by(results, titles);
+                         const program::LayerTitles& titles, const FaultLines& lines) {
+  const std::vector<Said> all = said_by(results, titles, lines);
   std::string text;
-  if (results.size() > 1) text += "\n" + overview(all);
+  if (results.size() > 1) text += "\n" + overview(all, lines);
   for (const Said& said : all) text += "\n" + text_of(said);
   return text;
 }

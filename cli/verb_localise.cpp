@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/words.h"
+#include "cli/fault_lines.h"
 #include "cli/originals.h"
 #include "cli/outputs.h"
 #include "cli/progress_line.h"
@@ -99,7 +100,7 @@ Json ranking_json(const std::vector<evaluators::Suspect>& ranking) {
   return {{"layers", std::move(layers)}, {"neurons", std::move(neurons)}};
 }
 
-Json json_of(const fl_adapters::ToolAnswers& answers) {
+Json json_of(const fl_adapters::ToolAnswers& answers, const FaultLines& lines) {
   Json counted = Json::array();
   for (const auto& [answer, count] : answers.counted())
     counted.push_back({{"answer", answer}, {"runs", count}});
@@ -118,6 +119,9 @@ Json json_of(const fl_adapters::ToolAnswers& answers) {
                           {"detail", message.detail},
                           {"faults", answer_text(message)},
                           {"ignored", message.ignored}});
+      if (lines.known()) messages.back()["places"] = lines.json(message);
+      if (!message.lines.empty())
+        messages.back()["lines"] = lines_json({message.lines.begin(), message.lines.end()});
     }
     Json entry{{"run", i},
                {"status", to_string(run.status)},
@@ -126,15 +130,18 @@ Json json_of(const fl_adapters::ToolAnswers& answers) {
                {"messages", std::move(messages)}};
     if (!run.ranking.empty()) entry["ranking"] = ranking_json(run.ranking);
     if (!run.reason.empty()) entry["reason"] = run.reason;
+    if (!run.lines.empty()) entry["lines"] = lines_json({run.lines.begin(), run.lines.end()});
     runs.push_back(std::move(entry));
   }
-  return {{"tool", answers.tool->name},
-          {"version", answers.tool->version},
-          {"kind", to_string(answers.tool->kind)},
-          {"answer", to_string(answers.answer())},
-          {"answers", std::move(counted)},
-          {"seconds", answers.mean_seconds()},
-          {"runs", std::move(runs)}};
+  Json json{{"tool", answers.tool->name},
+            {"version", answers.tool->version},
+            {"kind", to_string(answers.tool->kind)},
+            {"answer", to_string(answers.answer())},
+            {"answers", std::move(counted)},
+            {"seconds", answers.mean_seconds()},
+            {"runs", std::move(runs)}};
+  if (lines.known()) json["faults"] = lines.json(answers.answer());
+  return json;
 }
 
 fl_adapters::LocaliseContext context_of(const Arguments& arguments,
@@ -227,11 +234,13 @@ struct Answers {
   std::vector<fl_adapters::ToolAnswers> tools;
 
   bool about_buggy() const { return version == "buggy"; }
+  FaultLines lines() const { return {fault.script ? &*fault.script : nullptr, program}; }
 };
 
 Json json_of(const Answers& all) {
   Json list = Json::array();
-  for (const fl_adapters::ToolAnswers& answers : all.tools) list.push_back(json_of(answers));
+  for (const fl_adapters::ToolAnswers& answers : all.tools)
+    list.push_back(json_of(answers, all.lines()));
   return {{"format", "neutra-localise"},
           {"version", 1},
           {"fault", all.fault.id},
@@ -253,7 +262,7 @@ std::string text_of(const Answers& all) {
   if (all.about_buggy() && fault.tools)
     text += in_lines("tools are asked about " + experiments::tools_difference(fault) + " (" +
                      fault.tools_reason + ")");
-  return text + answers_text(all.tools, program::LayerTitles(all.program.document));
+  return text + answers_text(all.tools, program::LayerTitles(all.program.document), all.lines());
 }
 
 std::string form_of(const Answers& all, const std::string& form) {
@@ -284,7 +293,7 @@ Result run(const Arguments& arguments) {
               arguments.text("defects"),
               arguments.integer("seed"),
               {}};
-  const fl_adapters::FaultyProgram faulty{fault.id, all.program};
+  const fl_adapters::FaultyProgram faulty = experiments::faulty_program(fault, all.program);
   program::require_valid(faulty.program.document, fault.file.string());
   warn_of(fault.id, faulty.program);
   const auto trainer = make_trainer(arguments, fault.file);

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/words.h"
+#include "cli/fault_lines.h"
 #include "cli/outputs.h"
 #include "cli/texts.h"
 #include "cli/verbs.h"
@@ -69,7 +70,15 @@ std::string id_of(const std::string& name, Faults& faults) {
   return fault != nullptr ? fault->id : name;
 }
 
+/// Where the faults of a program are in the script that it was captured from, if it was.
+FaultLines lines_of(const std::string& name, Faults& faults) {
+  const experiments::Fault* fault = faults.find(name);
+  if (fault == nullptr || !fault->script) return {};
+  return {&*fault->script, experiments::tools_program(*fault)};
+}
+
 Json json_of(const fl_adapters::parsers::RecordedProgram& program, Faults& faults) {
+  const FaultLines lines = lines_of(program.name, faults);
   const program::FaultSet& answer = program.answers.answer();
   Json counted = Json::array();
   for (const auto& [text, runs] : program.answers.counted())
@@ -86,17 +95,21 @@ Json json_of(const fl_adapters::parsers::RecordedProgram& program, Faults& fault
                         {"runs", heard.runs},
                         {"faults", text_of(heard.message->faults)},
                         {"ignored", heard.message->ignored}});
+    if (!heard.lines.empty()) messages.back()["lines"] = lines_json(heard.lines);
+    if (lines.known()) messages.back()["places"] = lines.json(*heard.message);
   }
   const experiments::Fault* fault = faults.find(program.name);
-  return {{"program", program.name},
-          {"fault", fault != nullptr ? Json(fault->id) : Json()},
-          {"runs", program.answers.runs.size()},
-          {"left_out", program.cut.size()},
-          {"answer", to_string(answer)},
-          {"answers", std::move(counted)},
-          {"faults", std::move(items)},
-          {"seconds", program.answers.mean_seconds()},
-          {"messages", std::move(messages)}};
+  Json json{{"program", program.name},
+            {"fault", fault != nullptr ? Json(fault->id) : Json()},
+            {"runs", program.answers.runs.size()},
+            {"left_out", program.cut.size()},
+            {"answer", to_string(answer)},
+            {"answers", std::move(counted)},
+            {"faults", std::move(items)},
+            {"seconds", program.answers.mean_seconds()},
+            {"messages", std::move(messages)}};
+  if (lines.known()) json["places"] = lines.json(answer);
+  return json;
 }
 
 std::string text_of(const fl_adapters::parsers::ParsedLog& log, Faults& faults) {
@@ -114,15 +127,28 @@ std::string text_of(const fl_adapters::parsers::ParsedLog& log, Faults& faults) 
     const experiments::Fault* fault = faults.find(program.name);
     const program::LayerTitles titles =
         fault != nullptr ? program::LayerTitles(fault->buggy.document) : program::LayerTitles();
-    TextTable table({"message", "layers", "runs", "answer"});
-    for (const fl_adapters::HeardMessage& heard :
-         fl_adapters::messages_heard(program.answers.runs)) {
+    const FaultLines lines = lines_of(program.name, faults);
+    text += lines.summary(program.answers.runs);
+    const auto all = fl_adapters::messages_heard(program.answers.runs);
+    const bool with_lines =
+        lines.known() ||
+        std::any_of(all.begin(), all.end(), [](const auto& heard) { return !heard.lines.empty(); });
+    std::vector<std::string> heads{"message", "layers", "runs", "answer"};
+    if (with_lines) heads.emplace_back("lines");
+    TextTable table(heads);
+    for (const fl_adapters::HeardMessage& heard : all) {
       const fl_adapters::ToolMessage& message = *heard.message;
       const std::string layers = titles(message.layers);
-      table.add({message.severity + ": " + message.text, layers.empty() ? "-" : layers,
-                 std::to_string(heard.runs),
-                 text_of(message.faults) +
-                     (message.ignored.empty() ? "" : " (" + message.ignored + ")")});
+      std::vector<std::string> row{
+          message.severity + ": " + message.text, layers.empty() ? "-" : layers,
+          std::to_string(heard.runs),
+          text_of(message.faults) + (message.ignored.empty() ? "" : " (" + message.ignored + ")")};
+      if (with_lines) {
+        const std::string where =
+            heard.lines.empty() ? lines.text(message) : lines_text(heard.lines);
+        row.push_back(where.empty() ? "-" : where);
+      }
+      table.add(row);
     }
     text += table.text() + "\n";
   }
@@ -149,7 +175,15 @@ std::string answers_of(const std::string& tool, const fl_adapters::parsers::Pars
                        seconds > 0 ? std::optional(seconds) : std::nullopt,
                        {},
                        {},
-                       ""});
+                       "",
+                       {}});
+    std::set<evaluators::CodeLines> lines;
+    for (const fl_adapters::Localisation& run : program.answers.runs) {
+      if (run.faults != program.answers.answer()) continue;
+      const auto named = fl_adapters::lines_named(run);
+      lines.insert(named.begin(), named.end());
+    }
+    answers.back().lines.assign(lines.begin(), lines.end());
   }
   return to_csv(answers);
 }

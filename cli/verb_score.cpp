@@ -177,6 +177,9 @@ Result run(const Arguments& arguments) {
   evaluators::ScoreOptions options{*evaluators::parse_variant(arguments.text("variant")),
                                    *evaluators::parse_match(arguments.text("match")),
                                    *evaluators::parse_unlocated(arguments.text("unlocated"))};
+  if (options.match == evaluators::Match::kLine &&
+      options.variant == evaluators::Variant::kAsPublished)
+    throw usage_error("--match line: found it with --variant as-published; allowed: corrected");
   options.top = static_cast<int>(arguments.integer("top"));
   const std::vector<experiments::ScoredFault> faults = faults_to_score(arguments, answers);
   experiments::ScoreSheet sheet = experiments::score_answers(faults, answers, options);
@@ -205,7 +208,8 @@ Verb score_verb() {
       .synopsis =
           "score --network STORE|FILE.tsv... --answers FILE.csv [--fault FAULT] [--variant "
           "corrected|as-published]\n"
-          "                    [--match type|layer] [--unlocated count|exclude|half] [--tool NAME "
+          "                    [--match type|layer|line] [--unlocated count|exclude|half] [--tool "
+          "NAME "
           "...] [--top K] [--minimal]\n"
           "                    [--format text|csv|json|latex] [--plot PICTURE]",
       .options = {.names = {"answers", "fault", "match", "minimal", "network", "output", "plot",

@@ -87,6 +87,11 @@ NetworkFile read_network_file(const std::filesystem::path& file, std::optional<F
     loaded.script = loaded.fault && loaded.fault->script
                         ? loaded.fault->script
                         : script_of_store(loaded.header, file.string());
+    if (loaded.fault && !loaded.fault->script &&
+        to_string(program::program_hash(loaded.fault->buggy)) ==
+            loaded.header.value("program", "")) {
+      loaded.fault->script = loaded.script;
+    }
     return loaded;
   }
   if (is_pipe_or_device(file)) {

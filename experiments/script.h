@@ -89,6 +89,8 @@ class Script {
   /// none, those of the nearest part around it; empty where that has none either.
   std::vector<const ScriptPlace*> at(std::string_view pointer) const;
 
+  /// A file of the script's, by the name that it has here, as an absolute one.
+  std::filesystem::path path_of(const std::string& name) const { return folder_ / name; }
   /// The folder that relative names of files begin in; absolute.
   const std::filesystem::path& folder() const { return folder_; }
   /// The section as it was read.

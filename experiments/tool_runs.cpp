@@ -50,6 +50,9 @@ Json to_json(const Localisation& run) {
     json["messages"].push_back(
         {{"code", message.code}, {"layers", message.layers}, {"text", message.text}});
   }
+  if (const auto lines = fl_adapters::lines_named(run); !lines.empty()) {
+    json["lines"] = evaluators::to_string(lines);
+  }
   return json;
 }
 
@@ -69,6 +72,7 @@ Localisation localisation_of(const Json& json, const std::string& where) {
     message.text = entry.at("text");
     run.messages.push_back(std::move(message));
   }
+  run.lines = evaluators::parse_code_lines(json.value("lines", ""), where);
   return run;
 }
 
@@ -142,6 +146,11 @@ void RunJournal::add(const Json& key, const Localisation& run) {
   runs_[key.dump()] = json;
 }
 
+fl_adapters::FaultyProgram faulty_program(const Fault& fault, const program::Program& program) {
+  return {fault.id, program,
+          fault.script ? fault.script->path_of(fault.script->file).string() : ""};
+}
+
 Localisation run_guarded(const fl_adapters::Tool& tool, const fl_adapters::FaultyProgram& faulty,
                          const fl_adapters::LocaliseContext& context) {
   const auto start = std::chrono::steady_clock::now();
@@ -199,6 +208,13 @@ evaluators::Answer summary_of_runs(const std::string& fault, const std::string& 
   answer.faults = std::find_if(runs.begin(), runs.end(), [&](const Localisation& run) {
                     return said(run) == most->first;
                   })->faults;
+  std::set<evaluators::CodeLines> lines;
+  for (const Localisation& run : runs) {
+    if (said(run) != most->first) continue;
+    const auto named = fl_adapters::lines_named(run);
+    lines.insert(named.begin(), named.end());
+  }
+  answer.lines.assign(lines.begin(), lines.end());
   answer.ranking = evaluators::merged(rankings);
   answer.stability = static_cast<double>(most->second) / static_cast<double>(runs.size());
   if (!seconds.empty()) answer.seconds = evaluators::mean(seconds);

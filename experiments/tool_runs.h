@@ -10,6 +10,7 @@
 #include "base/descriptor.h"
 #include "base/json.h"
 #include "evaluators/answers.h"
+#include "experiments/catalog.h"
 #include "fl_adapters/tool.h"
 
 namespace neutra::experiments {
@@ -47,14 +48,18 @@ class RunJournal {
   std::map<std::string, Json> runs_;  ///< by the text of the key
 };
 
+/// A program of a fault, as tools are asked about it.
+fl_adapters::FaultyProgram faulty_program(const Fault& fault, const program::Program& program);
+
 /// Runs a tool once; what it throws becomes a failed run with the reason, for one tool must not end
 /// a study. Throws Error(kInterrupted) when the context's stop is set, and nothing else.
 fl_adapters::Localisation run_guarded(const fl_adapters::Tool& tool,
                                       const fl_adapters::FaultyProgram& faulty,
                                       const fl_adapters::LocaliseContext& context);
 
-/// Several runs as one answer: the most frequent faults, the rankings merged, mean seconds of the
-/// runs in which the tool could be applied, and how the runs ended. `runs` isn't empty.
+/// Several runs as one answer: the most frequent faults, the lines of the script that the tool
+/// names with them, the rankings merged, mean seconds of the runs in which the tool could be
+/// applied, and how the runs ended. `runs` isn't empty.
 evaluators::Answer summary_of_runs(const std::string& fault, const std::string& name,
                                    const fl_adapters::Tool& tool,
                                    const std::vector<fl_adapters::Localisation>& runs);

@@ -45,9 +45,10 @@ std::vector<Option> tools_group() {
        .type = kChoice,
        .argument = "NAME",
        .fallback = "layer",
-       .choices = {"type", "layer"},
+       .choices = {"type", "layer", "line"},
        .help =
-           "faults match by type alone, or by type and an overlapping layer where both say layers"},
+           "faults match by type alone, by type and an overlapping layer where both say layers, "
+           "or, for captured scripts, by a line of a repair's change"},
       {.name = "minimal",
        .type = kFlag,
        .help = "score against the known fix and the 1-minimal repairs alone; where it is not known "

@@ -43,6 +43,11 @@ ResultTable long_table(const ScoreSheet& sheet, bool with_averages, bool for_peo
     table.columns.push_back({"stability", "Stability", "", kScoreDecimals});
     measured.push_back(&ScoreRow::stability);
   }
+  const bool by_line = sheet.options.match == evaluators::Match::kLine;
+  const bool lines = std::any_of(sheet.rows.begin(), sheet.rows.end(),
+                                 [](const ScoreRow& row) { return !row.lines.empty(); });
+  const bool with_lines = by_line || (lines && !for_people);
+  if (with_lines) table.columns.push_back({"lines", "Lines", "", -1});
   for (const ScoreRow& row : sheet.rows) {
     Row line{{row.fault, row.origin, row.tool, to_string(row.answer)}, false};
     add_score(line, row.before);
@@ -59,6 +64,7 @@ ResultTable long_table(const ScoreSheet& sheet, bool with_averages, bool for_peo
       }
     }
     for (const auto value : measured) line.cells.push_back(cell(row.*value));
+    if (with_lines) line.cells.emplace_back(evaluators::to_string(row.lines));
     table.rows.push_back(std::move(line));
   }
   if (for_people) {
@@ -147,6 +153,7 @@ evaluators::Report score_report(const ScoreSheet& sheet, Layout layout) {
                   {"node", repair.node},
                   {"faults", to_string(repair.faults)},
                   {"counts", repair.counts}};
+    if (!repair.lines.empty()) entry["lines"] = evaluators::to_string(repair.lines);
     entry.update(repair.size);
     report.about["repairs"].push_back(std::move(entry));
   }

@@ -5,19 +5,10 @@
 
 #include "evaluators/bootstrap.h"
 #include "experiments/network_file.h"
+#include "experiments/scores/line_scores.h"
 
 namespace neutra::experiments {
 namespace {
-
-/// Parameters of the program that the first alternative row starts from.
-const program::Parameters& first_parent(const search::Network& network) {
-  for (const search::Edge& edge : network.edges) {
-    const search::Node* child = network.find(edge.child);
-    const search::Node* parent = network.find(edge.parent);
-    if (child != nullptr && child->alternative && parent != nullptr) return parent->parameters;
-  }
-  return network.nodes.front().parameters;
-}
 
 double average(const std::vector<const ScoreRow*>& rows,
                const std::function<double(const ScoreRow&)>& value) {
@@ -145,69 +136,6 @@ void add_order(ScoreSheet& sheet) {
 
 }  // namespace
 
-program::FaultSet known_faults(const Fault& fault, evaluators::Variant variant) {
-  const bool has_diff = fault.fixed.has_value();
-  const bool declared = !fault.declared.items.empty();
-  const bool use_declared = variant == evaluators::Variant::kAsPublished ? declared : !has_diff;
-  return evaluators::by_type(use_declared ? fault.declared : fault.actual);
-}
-
-bool counts_as_minimal(const search::RepairSize& size) {
-  return size.minimal.value_or(size.within == nullptr);
-}
-
-namespace {
-
-/// The faults of a repair, as a ground truth.
-class TruthMaker {
- public:
-  TruthMaker(const ScoredFault& scored, evaluators::Variant variant)
-      : scored_(scored), variant_(variant), start_(first_parent(*scored.network)) {
-    if (variant == evaluators::Variant::kCorrected) {
-      require_root(*scored.network, scored.fault, scored.file);
-    }
-  }
-  program::FaultSet operator()(const search::Node& node) const {
-    const std::string place = scored_.file + ": node " + search::node_name(node);
-    const program::Program program = scored_.fault.space.instantiate(node.parameters, place);
-    return variant_ == evaluators::Variant::kCorrected
-               ? program::diff(scored_.fault.buggy, program)
-               : evaluators::changed_hyperparameters(scored_.fault.space, start_, node.parameters);
-  }
-
- private:
-  const ScoredFault& scored_;
-  const evaluators::Variant variant_;
-  const program::Parameters& start_;
-};
-
-}  // namespace
-
-std::vector<program::FaultSet> ground_truths(const ScoredFault& scored,
-                                             evaluators::Variant variant) {
-  const Fault& fault = scored.fault;
-  const program::ProgramSpace& space = fault.space;
-  std::vector<program::FaultSet> truths;
-  if (variant == evaluators::Variant::kAsPublished && fault.fixed_parameters) {
-    truths.push_back(evaluators::changed_hyperparameters(space, space.base_parameters(),
-                                                         *fault.fixed_parameters));
-  } else {
-    truths.push_back(known_faults(fault, variant));
-  }
-  if (!scored.network || scored.network->nodes.empty()) return truths;
-  const TruthMaker truth_of(scored, variant);
-  if (!scored.minimal) {
-    for (const search::Node* node : scored.network->alternatives()) {
-      truths.push_back(truth_of(*node));
-    }
-    return truths;
-  }
-  for (const search::RepairSize& size : repairs_by_size(*scored.network, &fault)) {
-    if (counts_as_minimal(size)) truths.push_back(truth_of(*size.node));
-  }
-  return truths;
-}
-
 const ScoreRow* ScoreSheet::find(const std::string& fault, const std::string& tool) const {
   const auto found = std::find_if(rows.begin(), rows.end(), [&](const ScoreRow& row) {
     return row.fault == fault && row.tool == tool;
@@ -218,13 +146,19 @@ const ScoreRow* ScoreSheet::find(const std::string& fault, const std::string& to
 namespace {
 
 /// Those that minimising found are listed, but count only where the small ones alone do.
-void add_repairs(ScoreSheet& sheet, const ScoredFault& scored, evaluators::Variant variant) {
+void add_repairs(ScoreSheet& sheet, const ScoredFault& scored, evaluators::Variant variant,
+                 const LineScorer* by_line) {
   if (!scored.network || scored.network->nodes.empty()) return;
   const TruthMaker truth_of(scored, variant);
   for (const search::RepairSize& size : repairs_by_size(*scored.network, &scored.fault)) {
     const bool counts = scored.minimal ? counts_as_minimal(size) : size.node->id >= 0;
-    sheet.repairs.push_back({scored.fault.id, search::node_id(*size.node), truth_of(*size.node),
-                             to_json(size), counts});
+    sheet.repairs.push_back({scored.fault.id,
+                             search::node_id(*size.node),
+                             truth_of(*size.node),
+                             to_json(size),
+                             counts,
+                             {}});
+    if (by_line != nullptr) sheet.repairs.back().lines = by_line->lines_of_repair(*size.node);
   }
 }
 
@@ -252,7 +186,10 @@ ScoreSheet score_answers(const std::vector<ScoredFault>& faults,
     const program::FaultSet known = known_faults(scored.fault, options.variant);
     const std::vector<program::FaultSet> truths = ground_truths(scored, options.variant);
     sheet.minimal = sheet.minimal || scored.minimal;
-    add_repairs(sheet, scored, options.variant);
+    std::optional<LineScorer> by_line;
+    const bool located = scored.fault.script && options.variant == evaluators::Variant::kCorrected;
+    if (located || options.match == evaluators::Match::kLine) by_line.emplace(scored);
+    add_repairs(sheet, scored, options.variant, by_line ? &*by_line : nullptr);
     for (const std::string& tool : sheet.tools) {
       const auto answer = std::find_if(
           answers.begin(), answers.end(),
@@ -273,6 +210,17 @@ ScoreSheet score_answers(const std::vector<ScoredFault>& faults,
       row.known = known;
       row.seconds = answer->seconds;
       row.stability = answer->stability;
+      if (by_line) row.lines = by_line->lines_of_answer(*answer, row.answer);
+      if (options.match == evaluators::Match::kLine) {
+        row.before = by_line->before(row.lines, options.beta);
+        row.after = by_line->after(row.lines, options.beta);
+        if (ranks(tool, answers)) {
+          const auto [known_rank, best_rank] = by_line->ranks(answer->ranking);
+          row.ranks = {known_rank, best_rank};
+        }
+        sheet.rows.push_back(std::move(row));
+        continue;
+      }
       row.before = evaluators::score(row.answer, known, options);
       std::vector<program::FaultSet> own = truths;
       if (options.variant == evaluators::Variant::kAsPublished &&

@@ -5,40 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "evaluators/answers.h"
 #include "evaluators/rank_scores.h"
 #include "evaluators/rank_tests.h"
 #include "evaluators/scores.h"
 #include "evaluators/statistics.h"
-#include "experiments/catalog.h"
-#include "search/minimal.h"
-#include "search/network.h"
+#include "experiments/scores/ground_truths.h"
 
 namespace neutra::experiments {
-
-/// A fault and, where it was searched, its network.
-struct ScoredFault {
-  Fault fault;
-  std::optional<search::Network> network;
-  std::string file;      ///< of the network, for messages
-  bool minimal = false;  ///< score against small repairs alone: counts_as_minimal()
-};
-
-/// Does a repair count where only 1-minimal ones do? It does where it is known to be 1-minimal, and
-/// where that is not known but no smaller repair within it is.
-bool counts_as_minimal(const search::RepairSize& size);
-
-/// The faults of the known fix. Corrected: diff(buggy, fixed), what is declared where no fix is
-/// known; as published: what is declared, the diff where nothing is.
-program::FaultSet known_faults(const Fault& fault, evaluators::Variant variant);
-
-/// The known fix and the network's alternatives, with those that minimising found; the small ones
-/// alone where the fault is scored so. Corrected: each as diff(buggy, alternative). As published:
-/// each as one item for every hyperparameter in which it differs from the parent of the
-/// first alternative row, the known fix from the buggy program. Throws input_error when a recorded
-/// program is not one of the fault's subject or, corrected, when the network's root is not the
-/// fault's buggy program.
-std::vector<program::FaultSet> ground_truths(const ScoredFault& fault, evaluators::Variant variant);
 
 /// A ranking against the known fix and against all ground truths.
 struct RankRow {
@@ -55,6 +30,8 @@ struct ScoreRow {
   std::optional<RankRow> ranks;     ///< of a tool that ranks: one with a ranking on any fault
   std::optional<double> seconds;    ///< of one localisation
   std::optional<double> stability;  ///< share of the runs that gave this answer
+  /// Of a fault that was captured from a script: what the answer names there.
+  std::vector<evaluators::CodeLines> lines = {};
 };
 
 /// Means of a tool over a group of faults.
@@ -88,8 +65,9 @@ struct ScoredRepair {
   std::string fault;  ///< id
   Json node;          ///< id
   program::FaultSet faults;
-  Json size;           ///< to_json(RepairSize)
-  bool counts = true;  ///< it is one of the ground truths
+  Json size;                                      ///< to_json(RepairSize)
+  bool counts = true;                             ///< it is one of the ground truths
+  std::vector<evaluators::CodeLines> lines = {};  ///< of its change, likewise
 };
 
 /// All scores of some tools on some faults.
@@ -109,7 +87,8 @@ struct ScoreSheet {
 };
 
 /// Scores every tool of `answers` on every fault (docs/methods/scores.md). A fault is known in the
-/// answers by its id.
+/// answers by its id. Throws input_error where Match::kLine finds a fault without a script, and
+/// what ground_truths() throws.
 ScoreSheet score_answers(const std::vector<ScoredFault>& faults,
                          const std::vector<evaluators::Answer>& answers,
                          const evaluators::ScoreOptions& options);

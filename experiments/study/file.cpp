@@ -82,7 +82,7 @@ evaluators::ScoreOptions read_score(const JsonSection& score) {
     options.variant = score.word("variant", evaluators::parse_variant, "corrected, as-published");
   }
   if (score.has("match")) {
-    options.match = score.word("match", evaluators::parse_match, "type, layer");
+    options.match = score.word("match", evaluators::parse_match, "type, layer, line");
   }
   if (score.has("unlocated")) {
     options.unlocated =

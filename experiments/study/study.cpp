@@ -97,7 +97,7 @@ class Questions {
   Questions(const Study& study, const StudyOptions& options, const Fault& fault,
             training::LocalTrainer& trainer, RunJournal& journal)
       : options_(options),
-        faulty_{fault.id, tools_program(fault)},
+        faulty_(faulty_program(fault, tools_program(fault))),
         trainer_(trainer),
         journal_(journal),
         tools_(study.tools) {
