@@ -20,6 +20,7 @@ extern const std::string_view report_course_js;
 extern const std::string_view report_importance_js;
 extern const std::string_view report_slices_js;
 extern const std::string_view report_rejected_js;
+extern const std::string_view report_patches_js;
 extern const std::string_view report_scripts_js;
 extern const std::string_view report_comparison_js;
 extern const std::string_view report_analysis_js;

@@ -11,11 +11,13 @@
 #include "base/json.h"
 #include "base/printable.h"
 #include "experiments/network_warnings.h"
+#include "experiments/script_lines.h"
 #include "program/layer_titles.h"
 #include "report/analysis.h"
 #include "report/changes.h"
 #include "report/comparison.h"
 #include "report/embedded.h"
+#include "report/patches.h"
 #include "report/scripts.h"
 #include "report/tables.h"
 
@@ -43,7 +45,8 @@ std::string layer_of(const program::LayerTitles& titles, const std::string& path
 }
 
 /// What the hyperparameters are, where the fault is known.
-Json keys(const program::ProgramSpace& space) {
+Json keys(const experiments::Fault& fault) {
+  const program::ProgramSpace& space = fault.space;
   Json result = Json::object();
   const program::LayerTitles titles(space.base().document);
   for (const program::Key& key : space.keys()) {
@@ -56,7 +59,10 @@ Json keys(const program::ProgramSpace& space) {
     }
     std::string where;
     for (const std::string& layer : layers) where += (where.empty() ? "" : ", ") + layer;
-    result[key.name] = {{"kind", to_string(key.kind)}, {"where", where}};
+    Json& entry = result[key.name] = {{"kind", to_string(key.kind)}, {"where", where}};
+    if (fault.script) {
+      entry["places"] = experiments::places_json(experiments::places_of(*fault.script, key));
+    }
   }
   return result;
 }
@@ -81,6 +87,9 @@ Json to_json(const evaluators::RankScore& score) {
 
 Json scores_json(const experiments::ScoreSheet& sheet, const std::string& answers) {
   Json tools = Json::array();
+  const bool by_line =
+      std::any_of(sheet.rows.begin(), sheet.rows.end(),
+                  [](const experiments::ScoreRow& row) { return !row.lines.empty(); });
   for (const experiments::ScoreRow& row : sheet.rows) {
     Json tool = {{"tool", row.tool},
                  {"answer", to_string(row.answer)},
@@ -91,6 +100,7 @@ Json scores_json(const experiments::ScoreSheet& sheet, const std::string& answer
                  {"seconds", json_or_null(row.seconds)},
                  {"stability", json_or_null(row.stability)},
                  {"ranks", nullptr}};
+    if (by_line) tool["lines"] = evaluators::to_string(row.lines);
     if (row.ranks) {
       tool["ranks"] = {{"before", to_json(row.ranks->before)},
                        {"after", to_json(row.ranks->after)}};
@@ -280,7 +290,7 @@ Json report_document(const ReportInput& input) {
                    {"start", Json::object()},
                    {"fixed", nullptr},
                    {"fixed_node", nullptr},
-                   {"keys", fault != nullptr ? keys(fault->space) : Json::object()},
+                   {"keys", fault != nullptr ? keys(*fault) : Json::object()},
                    {"fault_types", Json::object()}};
   if (!loaded.header.empty()) document["generated"] = network.nodes.size();
   if (fault != nullptr) {
@@ -326,12 +336,15 @@ Json report_document(const ReportInput& input) {
   document["study"] = input.times ? times_json(*input.times) : Json(nullptr);
   document["curves"] = input.curves ? curves_json(*input.curves) : Json(nullptr);
   add_analysis(loaded, document);
+  if (loaded.script) document["script"] = script_json(*loaded.script);
   document["scripts"] = scripts_json(loaded);
   document["provenance"] = provenance_json(input);
   document["network"] = std::move(nodes);
   document["compared"] = input.compared.empty() ? Json(nullptr) : compared_json(input);
   document["tables"] = tables_json(document);
-  return printable_texts(document);
+  document = printable_texts(document);
+  if (loaded.script) document["patches"] = patches_json(input.patches);
+  return document;
 }
 
 std::string report_page(const Json& document) {
@@ -350,8 +363,8 @@ std::string report_page(const Json& document) {
         embedded::report_charts_js, embedded::report_curves_js, embedded::report_table_js,
         embedded::report_csv_js, embedded::report_outcomes_js, embedded::report_course_js,
         embedded::report_importance_js, embedded::report_slices_js, embedded::report_rejected_js,
-        embedded::report_scripts_js, embedded::report_comparison_js, embedded::report_analysis_js,
-        embedded::report_page_js}) {
+        embedded::report_scripts_js, embedded::report_patches_js, embedded::report_comparison_js,
+        embedded::report_analysis_js, embedded::report_page_js}) {
     script += part;
     script += '\n';
   }

@@ -10,6 +10,7 @@
 #include "experiments/network_file.h"
 #include "experiments/scores/figures.h"
 #include "experiments/scores/scoring.h"
+#include "report/patches.h"
 
 namespace neutra::report {
 
@@ -54,6 +55,7 @@ struct ReportInput {
   std::string answers;                            ///< file with the answers that are scored
   std::optional<StudyTimes> times;                ///< of the study that the network is from
   std::optional<ReportCurves> curves;
+  std::optional<ReportPatches> patches = {};  ///< nullopt: not wanted
   /// Other searches of the same buggy program, each with its file, to be shown beside this one.
   std::vector<std::pair<experiments::NetworkFile, std::string>> compared;
   Json provenance = {};  ///< of the program that writes the report

@@ -8,6 +8,7 @@ class Analysis {
     this.comparison = report.compared ? new ComparisonView() : null;
     this.importance = report.importance?.keys.length ? new ImportanceView() : null;
     this.slices = outcomes.length > 1 ? new SliceView() : null;
+    this.patches = report.patches ? new PatchesView() : null;
     this.scripts = report.scripts ? new ScriptsView() : null;
     const tools = (id, ...names) => byName(id).after(html("p", {class: "tools"}, csvButtons(...names)));
     tools("program-table", "repairs", "programs", "links", "subpatches");
@@ -44,6 +45,7 @@ class Analysis {
   }
 
   show(program) {
+    this.patches?.show(program);
     this.scripts?.show(program);
   }
 }

@@ -67,6 +67,13 @@ function keyTitle(key) {
   return about ? [about.kind.replaceAll("_", " "), about.where].filter(Boolean).join(", ") : null;
 }
 
+/** Lines of the script where these hyperparameters are written: "train.py:12, train.py:20". */
+function linesOf(keys) {
+  const places = keys.flatMap(key => own(report.keys, key)?.places ?? []);
+  places.sort((a, b) => a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line);
+  return [...new Set(places.map(({file, line}) => `${file}:${line}`))].join(", ");
+}
+
 function differenceTable(program) {
   const fixed = report.fixed;
   const keys = new Set([...Object.keys(report.start), ...program.changedKeys, ...Object.keys(fixed ?? {})]);
@@ -74,7 +81,8 @@ function differenceTable(program) {
   const value = (changes, key) => (differs(changes, key) ? changes[key] : own(report.start, key)) ?? "absent";
   const rows = all => [...keys].filter(key => all || differs(program.changes, key) || differs(fixed, key)).map(key =>
     html("tr", {},
-         html("th", {scope: "row"}, html("code", {}, key), keyTitle(key) ? html("div", {class: "help"}, keyTitle(key)) : null),
+         html("th", {scope: "row"}, html("code", {}, key), keyTitle(key) ? html("div", {class: "help"}, keyTitle(key)) : null,
+              linesOf([key]) ? html("div", {class: "help lines"}, linesOf([key])) : null),
          html("td", {}, breakable(value(null, key))),
          html("td", {class: differs(program.changes, key) ? "changed" : null}, breakable(value(program.changes, key))),
          fixed ? html("td", {}, breakable(value(fixed, key))) : null));
@@ -283,6 +291,8 @@ const columns = [
   {name: "1-minimal", short: true, first: true, order: bySize,
    title: "can no single change be taken back? Those that can't come first, the fewest changes and the best first", show: sizeText},
   {name: "Change from the buggy program", of: program => program.changeText, show: program => program.changeText},
+  {name: "Lines", title: "where the script writes what is changed", of: program => linesOf(program.changedKeys),
+   show: program => linesOf(program.changedKeys), hidden: !report.script},
   {name: "Fault types", of: program => program.difference ?? "", show: program => program.difference ?? "", hidden: !report.known},
   {name: "p", number: true, title: `how likely so large a difference to ${REFERENCE} would be by chance; less than 0.05 is significant, and any p where all trainings of ${REFERENCE} diverged and none of the program`, of: program => program.p ?? null,
    show: program => program.alternative ? shownP(program.p, 2) : "", hidden: !report.significance},
@@ -312,6 +322,7 @@ function drawBest(rows) {
 
 /** What only some tools have is a column where one of these has it. */
 const SCORE_EXTRAS = [
+  {name: "Lines", of: one => one.lines ?? null, show: value => value || "-"},
   {name: "Rank before", of: one => one.ranks?.before.first ?? null, show: value => value || "-"},
   {name: "Rank after", of: one => one.ranks?.after.first ?? null, show: value => value || "-"},
   {name: "Seconds", of: one => one.seconds, show: value => shown(value, 3)},

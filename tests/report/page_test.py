@@ -98,6 +98,12 @@ class PageTest(unittest.TestCase):
         rows += [(2, 11234 + i, rows[1][3], [0.0001234567 + i], losses[1], one, i == 3) for i, one in enumerate(deep)]
         (cls.folder / "long.tsv").write_text(tsv(rows), encoding="utf-8")
         neutra("report", cls.folder / "long.tsv", "-o", cls.folder / "long.html")
+        # A fault that was captured from a script.
+        captured = cls.folder / "captured.h5"
+        neutra("search", ROOT / "tests/data/script/fault.json", "--store", captured, "--replicas", "5",
+               "--budget-evaluations", "150", "--max-depth", "1", "--quiet")
+        neutra("report", captured, "-o", cls.folder / "captured.html")
+        cls.captured = json.loads(neutra("report", captured, "--json"))
         # Its repairs are as good as can be, and one hyperparameter explains nearly all.
         neutra("report", ROOT / "tests/data/compat/0.1.0/batch/D6.h5", "-o", cls.folder / "d6.html")
         neutra("report", store, other, store, other, store, other, "-o", cls.folder / "six.html")
@@ -684,6 +690,18 @@ class PageTest(unittest.TestCase):
         self.assertEqual(waiting.value.suggested_filename, "D7-fix.diff")
         text = pathlib.Path(waiting.value.path()).read_text(encoding="utf-8")
         self.assertEqual(text.splitlines(), self.document["scripts"]["fix"])
+
+    def test_lines_of_a_captured_script(self):
+        page = self.open("captured")
+        repair = next(node for node in self.captured["network"]["nodes"] if node["changes"] == {"act3": "sigmoid"})
+        row = page.locator(f"#program-table tr[data-program='{repair['id']}']")
+        row.click()
+        self.assertIn("train.py:21", row.inner_text())
+        self.assertEqual(page.locator("#detail .lines").first.inner_text(), "train.py:21")
+
+    def test_other_reports_have_no_lines(self):
+        page = self.open("d7")
+        self.assertNotIn("Lines", page.locator("#program-table th").all_inner_texts())
 
     def test_tables_are_those_of_the_command(self):
         page = self.open("d7")

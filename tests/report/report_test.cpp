@@ -11,6 +11,7 @@
 #include "report/tables.h"
 #include "tests/count.h"
 #include "tests/report/d7.h"
+#include "tests/source_file.h"
 
 namespace neutra::report::tests {
 namespace {
@@ -380,6 +381,58 @@ TEST(StudyTimes, ReadsWhatAStudyLeaves) {
             std::string::npos);
   std::filesystem::remove_all(folder);
   EXPECT_NE(message("").find("scores.json"), std::string::npos);
+}
+
+/// A search of tests/data/script with one repair, act3=sigmoid.
+ReportInput captured() {
+  ReportInput input;
+  input.file = "s.h5";
+  experiments::NetworkFile& loaded = input.network;
+  loaded.fault = experiments::load_fault(source_file("tests/data/script/fault.json"));
+  loaded.script = loaded.fault->script;
+  const program::ProgramSpace& space = loaded.fault->space;
+  loaded.network.fault_id = "captured";
+  loaded.network.nodes = {node(0, space.base_parameters(), 0.5),
+                          node(1, space.with_changes({{"act3", "sigmoid"}}), 0.9)};
+  loaded.network.nodes[1].alternative = true;
+  loaded.network.edges = {{0, 1}};
+  return input;
+}
+
+TEST(Report, LinesOfACapturedScript) {
+  const Json document = report_document(captured());
+  EXPECT_EQ(document["script"]["file"], "train.py");
+  EXPECT_EQ(document["script"]["folder"], source_file("tests/data/script").string());
+  EXPECT_EQ(document["script"]["framework"], "tf.keras 2.15.0");
+  const Json& keys = document["keys"];
+  EXPECT_EQ(keys["act3"]["places"].size(), 1U);
+  EXPECT_EQ(keys["act3"]["places"][0]["line"], 21);
+  EXPECT_EQ(keys["epochs"]["places"][0]["line"], 26);
+  EXPECT_EQ(keys["ki1"]["places"][0]["kind"], "default");
+  EXPECT_EQ(document["patches"], nullptr);  // none are wanted
+  const Json other = report_document(d7());
+  for (const char* field : {"script", "patches"}) EXPECT_FALSE(other.contains(field)) << field;
+  EXPECT_FALSE(other["keys"]["act1"].contains("places"));
+}
+
+TEST(Report, PatchesKeepTheirTabsAndLineEnds) {
+  ReportInput input = captured();
+  input.patches = ReportPatches{{{"1",
+                                  {"--- a/train.py", "+\tx = 1\r", "+\x1b[31m"},
+                                  {"train.py:3: cannot be changed here"},
+                                  {},
+                                  std::vector<std::string>{"--lr", "0.1"}}},
+                                ""};
+  const Json patches = report_document(input)["patches"];
+  EXPECT_EQ(patches["refusal"], nullptr);
+  const Json& patch = patches["repairs"]["1"];
+  EXPECT_EQ(patch["diff"], Json::array({"--- a/train.py", "+\tx = 1\r", "+\\x1b[31m"}));
+  EXPECT_EQ(patch["refused"].size(), 1U);
+  EXPECT_EQ(patch["notes"], Json::array());
+  EXPECT_EQ(patch["arguments"], Json::array({"--lr", "0.1"}));
+  input.patches = ReportPatches{{}, "no Python"};
+  EXPECT_EQ(report_document(input)["patches"]["refusal"], "no Python");
+  EXPECT_EQ(report_document(input)["patches"]["repairs"], Json::object());
 }
 
 }  // namespace
