@@ -367,6 +367,7 @@ Tool external_tool(ToolDescription description) {
             description.source,
             {},
             nullptr,
+            false,
             description.digest};
   if (description.inputs.contains(ToolInput::kData)) tool.needs.insert(ToolNeed::kTraining);
   tool.localise = [runner = std::make_shared<ExternalTool>(std::move(description))](
