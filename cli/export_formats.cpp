@@ -8,6 +8,7 @@
 #include "cli/stopping.h"
 #include "fl_adapters/registry.h"
 #include "fl_adapters/tool_folder.h"
+#include "program/formats/keras_dialect.h"
 #include "program/formats/keras_file.h"
 #include "program/formats/keras_h5.h"
 #include "program/formats/keras_script.h"
@@ -17,6 +18,7 @@
 #include "program/formats/tool_configs.h"
 #include "program/formats/tool_scripts.h"
 #include "program/layer.h"
+#include "program/rate_schedule.h"
 #include "training/torch_script.h"
 #include "training/weights.h"
 
@@ -59,6 +61,13 @@ std::vector<ExportFile> callback_script(const ExportRequest& request, const char
 
 program::TorchScriptOptions torch_options(const ExportRequest& request) {
   return {has_validation(request), request.seed};
+}
+
+/// Programs of LibTorch know one kind of schedule.
+void require_plain_schedule(const program::ResolvedProgram& program) {
+  if (program.schedule || !program::schedule_of(program)) return;
+  throw input_error(describe("", "/fit/schedule", "another schedule than one with decay_rate alone",
+                             "{decay_rate, every} in programs of LibTorch"));
 }
 
 /// Rows that a tool validates on.
@@ -145,6 +154,7 @@ const std::vector<ExportFormat>& export_formats() {
       {"pytorch", "script for PyTorch with Keras's semantics, with its rows", "train.py", false,
        true,
        [](Request r) -> Files {
+         program::require_drawn_weights(r.program.document);
          return {{"train.py", program::pytorch_script(r.resolved, torch_options(r))},
                  {"requirements.txt", "torch>=1.13\nnumpy\n"}};
        },
@@ -152,6 +162,8 @@ const std::vector<ExportFormat>& export_formats() {
       {"libtorch", "C++ file for LibTorch with Keras's semantics, with its rows", "train.cpp",
        false, true,
        [](Request r) -> Files {
+         program::require_drawn_weights(r.program.document);
+         require_plain_schedule(r.resolved);
          return {{"train.cpp", program::libtorch_program(r.resolved, torch_options(r))},
                  {"CMakeLists.txt",
                   "cmake_minimum_required(VERSION 3.18)\nproject(train C CXX)\n"

@@ -15,19 +15,27 @@
 #include "experiments/catalog.h"
 #include "experiments/search_task.h"
 #include "search/options.h"
+#include "training/weight_cache.h"
 
 namespace neutra::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// The model of --replica, or its program with initial weights.
-void take_weights(const Arguments& arguments, training::LocalTrainer& trainer,
+/// The model of --replica, or its program with initial weights. `file`: of the program.
+void take_weights(const Arguments& arguments, const fs::path& file, training::LocalTrainer& trainer,
                   ExportRequest& request, program::Program& program) {
   const auto seed = static_cast<std::uint64_t>(arguments.integer("seed"));
   const bool independent = arguments.text("stream") == "independent";
   if (!arguments.has("replica")) {
     request.weights = initial_weights(program, request.resolved, seed, 0, independent);
+    if (const Json* initial = training::initial_weights_of(program)) {
+      training::WeightCache cache(data_path(arguments, file));
+      const auto given = cache.get(*initial, request.resolved);
+      for (std::size_t i = 0; i < given->size(); ++i) {
+        if (!(*given)[i].empty()) request.weights[i] = (*given)[i];
+      }
+    }
     return;
   }
   warn_of(request.id, program);
@@ -186,7 +194,7 @@ Result run(const Arguments& arguments) {
   try {
     // The keys of the buggy version need not fit the fixed one.
     if (!original.space.parameters_of(original.program)) request.space = nullptr;
-    if (!format.text) take_weights(arguments, *trainer, request, original.program);
+    if (!format.text) take_weights(arguments, original.file, *trainer, request, original.program);
     if (arguments.has("output"))
       exported = written_to(arguments.text("output"), format, request, original.file, missing);
     else

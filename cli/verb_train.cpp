@@ -13,6 +13,7 @@
 #include "cli/provenance.h"
 #include "cli/stopping.h"
 #include "cli/texts.h"
+#include "cli/train_weights.h"
 #include "cli/trainers.h"
 #include "cli/verbs.h"
 #include "cli/warnings.h"
@@ -261,7 +262,9 @@ Result run(const Arguments& arguments) {
     fault = experiments::scored_alike(std::move(fault));
     experiments::tell_scoring(fault, arguments.flag("quiet"));
   }
-  const program::Program& program = chosen_version(fault, arguments);
+  const program::Program program =
+      with_initial_weights(chosen_version(fault, arguments), arguments);
+  FinalWeights final_weights(arguments);
   Trained trained{fault.id,
                   arguments.text("version"),
                   to_string(program::program_hash(program)),
@@ -272,6 +275,7 @@ Result run(const Arguments& arguments) {
   if (const auto reason = trainer->refusal(program))
     throw input_error(fault.file.string() + ": " + *reason);
   warn_of(fault.id, program);
+  tell_drawn_layers(fault.id, program, arguments, fault.file, *trainer);
 
   const std::vector<training::TrainingJob> jobs = jobs_of(program, arguments);
   Monitors monitors(arguments, program, jobs.size(), *trainer);
@@ -280,12 +284,14 @@ Result run(const Arguments& arguments) {
   {
     ProgressLine progress(arguments.flag("quiet"), "train " + fault.id);
     const auto show = [&](const Tally& tally) { progress.update(progress_of(tally, "replicas")); };
-    trained.results = train_all(*trainer, jobs, worker_count(arguments), show, logs.observers(),
+    trained.results = train_all(*trainer, jobs, worker_count(arguments), show,
+                                final_weights.watching(logs.observers()),
                                 [&](std::size_t job, const training::ReplicaResult& result) {
                                   logs.write(job, jobs[job].replica, result);
                                 });
   }
   monitors.write(monitor_file(trained), jobs, trained.results);
+  final_weights.write(program, trained.results.front(), *trainer);
   const bool all_trained =
       std::all_of(trained.results.begin(), trained.results.end(),
                   [](const auto& result) { return training::has_metric(result.status); });
@@ -295,32 +301,33 @@ Result run(const Arguments& arguments) {
 }  // namespace
 
 Verb train_verb() {
-  return {.name = "train",
-          .summary = "train one program several times and print its metric",
-          .synopsis =
-              "train FAULT|FILE [--version buggy|fixed] [--replicas N] [--log FOLDER] [--monitor "
-              "FILE.h5] [options]",
-          .options = {.names = {"backend", "data-dir", "log", "log-format", "memory-limit",
-                                "monitor", "replicas", "rows-train", "seed", "skip-dead", "stream",
-                                "time-limit", "version", "workers"},
-                      .least_positional = 1,
-                      .most_positional = 1,
-                      .positional_name = "FAULT|FILE"},
-          .description =
-              "Each replica has random streams of its own, fixed by seed, program and replica: the "
-              "same call gives the same numbers\n"
-              "with any number of workers. Exit 1 when a replica was cut off or failed.\n"
-              "--monitor and --log change no number. neutra symptoms reads the file of --monitor "
-              "(docs/formats/monitor.md). --log\n"
-              "writes tables, event files of TensorBoard or runs of MLflow "
-              "(docs/formats/training_log.md); after an interruption the\n"
-              "logs of finished replicas are there.",
-          .example =
-              "  neutra train D7 --replicas 10\n"
-              "  neutra train D7 --version fixed --json\n"
-              "  neutra train D7 --monitor D7.h5\n"
-              "  neutra train D7 --log logs --log-format tensorboard",
-          .run = run};
+  return {
+      .name = "train",
+      .summary = "train one program several times and print its metric",
+      .synopsis =
+          "train FAULT|FILE [--version buggy|fixed] [--replicas N] [--log FOLDER] [--monitor "
+          "FILE.h5] [options]",
+      .options = {.names = {"backend", "data-dir", "final-weights", "initial-weights", "log",
+                            "log-format", "memory-limit", "monitor", "replicas", "rows-train",
+                            "seed", "skip-dead", "stream", "time-limit", "version", "workers"},
+                  .least_positional = 1,
+                  .most_positional = 1,
+                  .positional_name = "FAULT|FILE"},
+      .description =
+          "Each replica has random streams of its own, fixed by seed, program and replica: the "
+          "same call gives the same numbers\n"
+          "with any number of workers. Exit 1 when a replica was cut off or failed.\n"
+          "--monitor and --log change no number. neutra symptoms reads the file of --monitor "
+          "(docs/formats/monitor.md). --log\n"
+          "writes tables, event files of TensorBoard or runs of MLflow "
+          "(docs/formats/training_log.md); after an interruption the\n"
+          "logs of finished replicas are there. With --initial-weights all replicas begin alike.",
+      .example =
+          "  neutra train D7 --replicas 10\n"
+          "  neutra train D7 --version fixed --json\n"
+          "  neutra train D7 --monitor D7.h5\n"
+          "  neutra train D7 --log logs --log-format tensorboard",
+      .run = run};
 }
 
 }  // namespace neutra::cli

@@ -7,6 +7,7 @@
 #include "program/document.h"
 #include "program/graph.h"
 #include "program/layer.h"
+#include "program/optimizer_rules.h"
 
 namespace neutra::program {
 namespace {
@@ -83,6 +84,7 @@ void renumber_steps(Json& document, std::int64_t index, std::int64_t by) {
 
 void renumber_layers(Json& document, std::size_t from, std::int64_t by) {
   renumber_loop(document, static_cast<std::int64_t>(from), by);
+  renumber_undecayed(document, static_cast<std::int64_t>(from), by);
   renumber_steps(document, static_cast<std::int64_t>(from), by);
 }
 

@@ -11,6 +11,16 @@ Hash hash_text(const nlohmann::json& document) {
   return hash_of(document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
+/// The digest says which weights they are, wherever they lie.
+void drop_place_of_weights(Json& normal) {
+  const auto fit = normal.find("fit");
+  if (fit == normal.end() || !fit->is_object()) return;
+  const auto weights = fit->find("initial_weights");
+  if (weights != fit->end() && weights->is_object() && weights->contains("sha256")) {
+    weights->erase("file");
+  }
+}
+
 }  // namespace
 
 nlohmann::json canonical(const Program& program) {
@@ -33,6 +43,7 @@ nlohmann::json canonical(const Program& program) {
         normal["fit"].value("callbacks", Json()) == Json::array()) {
       normal["fit"].erase("callbacks");
     }
+    drop_place_of_weights(normal);
   }
   return nlohmann::json(normal);
 }

@@ -63,8 +63,9 @@ void keep_effective_callbacks(Json& normal, const Json& document) {
   const auto logs = metric_logs(document);
   Json kept = Json::array();
   for (Json callback : fit["callbacks"]) {
-    const bool stops = callback.is_object() && callback.value("class_name", "") == "EarlyStopping";
-    Json config = stops ? callback.value("config", Json::object()) : Json();
+    const std::string type = callback.is_object() ? callback.value("class_name", "") : "";
+    const bool watches = type == "EarlyStopping" || type == "ReduceLROnPlateau";
+    Json config = watches ? callback.value("config", Json::object()) : Json();
     if (config.is_object() && config.contains("monitor") && config["monitor"].is_string()) {
       const std::string monitor = config["monitor"];
       const std::string prefix = monitor.starts_with("val_") ? "val_" : "";

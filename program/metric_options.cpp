@@ -18,6 +18,8 @@ void take_options(Json& metric, const Json& compiled, std::vector<Problem>& prob
   if (k != nullptr && entry->facts.contains("k")) metric["k"] = *k;
   const Json* logits = member(compiled, "from_logits");
   if (logits != nullptr && entry->facts.contains("logits")) metric["from_logits"] = *logits;
+  const Json* threshold = member(compiled, "threshold");
+  if (threshold != nullptr && entry->facts.contains("threshold")) metric["threshold"] = *threshold;
   if (const auto option = unusual_metric_option(entry->name, compiled)) {
     problems.push_back({"/compile/metrics/0/config/" + option->path, option->found,
                         option->allowed + ", or another metric (/metric) to judge by"});
@@ -44,6 +46,12 @@ void complete_options(Json& metric, const Entry& entry, Defaults defaults,
                         std::string(kAsTrained) + ": " + entry.name + " is no error on a scale"});
   }
   if (scale == kAsTrained) metric.erase("scale");
+  if (metric.value("threshold", Json(0.5)) == 0.5) {
+    metric.erase("threshold");
+  } else if (!entry.facts.contains("threshold")) {
+    problems.push_back({"/metric/threshold", shown(metric["threshold"]),
+                        "nothing: " + entry.name + " has none; binary_accuracy has"});
+  }
   if (metric.value("from_logits", Json(false)) == false) {
     metric.erase("from_logits");
   } else if (!entry.facts.value("logits", false)) {

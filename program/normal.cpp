@@ -1,12 +1,17 @@
 #include "program/normal.h"
 
+#include <algorithm>
+
+#include "base/sha256.h"
 #include "base/words.h"
 #include "program/document.h"
 #include "program/graph.h"
 #include "program/layer.h"
 #include "program/metric_options.h"
 #include "program/normal_wiring.h"
+#include "program/optimizer_rules.h"
 #include "program/plain_values.h"
+#include "program/rate_schedule.h"
 
 namespace neutra::program {
 namespace {
@@ -64,9 +69,9 @@ class Normaliser {
       case FieldType::kCompile:
         return object(value, path, "compile");
       case FieldType::kFit:
-        return object(value, path, "fit");
+        return fit(value, path);
       case FieldType::kSchedule:
-        return object(value, path, "schedule");
+        return schedule(value, path);
       case FieldType::kLoop:
         return object(value, path, "loop");
       case FieldType::kTrained:
@@ -182,7 +187,10 @@ class Normaliser {
       return value;
     }
     Json result = {{"class_name", entry->name}};
-    Json config = config_of(value, path, entry->fields);
+    const bool optimizer = vocabulary == Vocabulary::kOptimizer;
+    Json config =
+        config_of(value, path, optimizer ? optimizer_fields(*entry, value) : entry->fields);
+    if (optimizer) normalise_undecayed(config, path, problems_);
     if (defaults_ == Defaults::kFill || !config.empty()) result["config"] = std::move(config);
     return result;
   }
@@ -280,6 +288,39 @@ class Normaliser {
       }
       result.push_back(word(Vocabulary::kMetric, name != nullptr ? *name : item, place));
     }
+    return result;
+  }
+
+  Json fit(const Json& value, const std::string& path) {
+    Json result = object(value, path, "fit");
+    const Json* weights = member(result, "initial_weights");
+    if (weights == nullptr || !weights->is_object()) return result;
+    result["initial_weights"] = object(*weights, path + "/initial_weights", "initial_weights");
+    const Json digest = result["initial_weights"].value("sha256", Json());
+    if (digest.is_string() && !is_sha256(digest.get_ref<const std::string&>())) {
+      report(path + "/initial_weights/sha256", digest, "64 hexadecimal digits in small letters");
+    }
+    return result;
+  }
+
+  /// {kind, ...}; without a kind an exponential one, which is the only one that there once was.
+  Json schedule(const Json& value, const std::string& path) {
+    static const std::vector<std::string> kinds{"exponential", "inverse_time", "cosine",
+                                                "polynomial", "piecewise"};
+    if (!value.is_object()) return report(path, value, "an object");
+    const Json kind = value.value("kind", Json(kinds.front()));
+    if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
+      return report(path + "/kind", kind,
+                    allowed_words(kind.is_string() ? kind.get<std::string>() : "", kinds));
+    }
+    const bool usual = kind == kinds.front();
+    Json fields = value, result = Json::object();
+    fields.erase("kind");
+    const std::size_t before = problems_.size();
+    result.update(section(
+        fields, path, section_fields(usual ? "schedule" : kind.get<std::string>() + "_schedule")));
+    if (!usual || defaults_ == Defaults::kFill) result["kind"] = kind;
+    if (problems_.size() == before && kind == "piecewise") check_pieces(result, path, problems_);
     return result;
   }
 

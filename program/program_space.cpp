@@ -6,6 +6,7 @@
 #include "program/document.h"
 #include "program/edit.h"
 #include "program/key_access.h"
+#include "program/optimizer_rules.h"
 #include "program/parameters.h"
 
 /// ProgramSpace: its keys, and programs by their values (program/parameters.h).
@@ -154,9 +155,9 @@ Program ProgramSpace::instantiate(const Parameters& given, const std::string& wh
     }
   }
   if (optimizer || rate) {
-    // Another optimiser keeps the learning rate only.
+    // Another optimiser keeps the learning rate and the rules only.
     if (!rate) rate = read_value(base_.document, KeyKind::kLearningRate, "");
-    if (optimizer) optimizer_of(document) = {{"class_name", *optimizer}};
+    if (optimizer) replace_optimizer(document, *optimizer);
     set_optimizer_field(document, "learning_rate", *rate);
   }
   // From the last layer to the first, so that the indices of those before stay true.

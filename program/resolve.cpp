@@ -73,9 +73,10 @@ ResolvedProgram resolve(const Program& program, const DataInfo* data) {
   const std::string metric_name = metric.at("name");
   const Entry& measured = *find(Vocabulary::kMetric, metric_name);
   const auto k = metric.value("k", std::int64_t{0});
-  resolved.metric = to_string(
-      MetricName{metric_name, k == measured.facts.value("k", std::int64_t{0}) ? 0 : k,
-                 metric.value("scale", "") == "original", metric.value("from_logits", false)});
+  resolved.metric =
+      to_string(MetricName{metric_name, k == measured.facts.value("k", std::int64_t{0}) ? 0 : k,
+                           metric.value("scale", "") == "original",
+                           metric.value("from_logits", false), metric.value("threshold", 0.5)});
   resolved.goal = metric.at("goal") == "maximize" ? Goal::kMaximize : Goal::kMinimize;
   resolved.batch_size = fit.at("batch_size");
   resolved.epochs = fit.at("epochs");
@@ -86,7 +87,11 @@ ResolvedProgram resolve(const Program& program, const DataInfo* data) {
   }
   resolved.callbacks = fit.at("callbacks");
   if (const Json& schedule = fit.at("schedule"); !schedule.is_null()) {
-    resolved.schedule = {schedule.at("decay_rate"), schedule.at("every") == "batch"};
+    if (schedule.at("kind") == "exponential" && schedule.at("steps") == 1) {
+      resolved.schedule = {schedule.at("decay_rate"), schedule.at("every") == "batch"};
+    } else {
+      resolved.optimizer["config"]["schedule"] = schedule;
+    }
   }
   resolved.loop = loop_style(fit.at("loop"));
   resolved.trained_mutations = normal.at("trained").at("mutations");

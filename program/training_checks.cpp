@@ -7,6 +7,7 @@
 
 #include "base/numbers.h"
 #include "program/document.h"
+#include "program/optimizer_rules.h"
 #include "program/trained_mutations.h"
 
 namespace neutra::program {
@@ -28,6 +29,10 @@ class TrainingChecks {
     if (known_.data != nullptr) check_split();
     if (with_rows) check_class_weight();
     check_clipping();
+    if (!has_problem(problems_, "/compile") && !has_problem(problems_, known_.path)) {
+      check_rules(known_.normal.at("compile").at("optimizer"), "/compile/optimizer",
+                  known_.layers.size(), problems_);
+    }
     check_loop();
     check_trained();
   }
@@ -231,12 +236,12 @@ class TrainingChecks {
   }
 
   /// Keras clips the gradient that an Embedding has for each index of a batch, before it adds up
-  /// those of equal ones.
+  /// those of equal ones. PyTorch adds them up first.
   void check_clipping() {
     if (has_problem(problems_, "/compile")) return;
     const Json& config = known_.normal.at("compile").at("optimizer").at("config");
-    for (const char* field : {"clipnorm", "clipvalue"}) {
-      if (config.at(field).is_null()) continue;
+    for (const char* field : {"clipnorm", "clipvalue", "global_clipnorm"}) {
+      if (config.at(field).is_null() || config.at("rules") == "torch") continue;
       for (std::size_t i = 0; i < known_.layers.size(); ++i) {
         if (known_.types[i] == nullptr || known_.types[i]->kind != LayerKind::kEmbedding) continue;
         if (known_.layers[i].config.value("trainable", Json(true)) == false) continue;

@@ -11,6 +11,31 @@
 
 namespace neutra::training {
 
+namespace {
+
+/// The variables that the optimiser updates, without those of `names`: "bias", or "2/bias" of one
+/// layer.
+std::vector<Extent> variables_without(const program::ResolvedProgram& program,
+                                      const Weights& weights, const Json& names) {
+  const auto is_named = [&](const std::string& name) {
+    return std::find(names.begin(), names.end(), Json(name)) != names.end();
+  };
+  std::vector<Extent> others;
+  for (std::size_t i = 0; i < program.layers.size(); ++i) {
+    const program::ResolvedLayer& layer = program.layers[i];
+    for (std::size_t k = 0; k < layer.weights.size(); ++k) {
+      const std::string& name = layer.weights[k].name;
+      const Weights::Variable& variable = weights.of_layer(i)[k];
+      if (!variable.updated || is_named(name)) continue;
+      if (is_named(std::to_string(layer.index) + "/" + name)) continue;
+      others.push_back(variable.extent);
+    }
+  }
+  return others;
+}
+
+}  // namespace
+
 Engine::Engine(const program::ResolvedProgram& program, const Rows& training, RandomKey key)
     : program_(program),
       training_(training),
@@ -18,13 +43,19 @@ Engine::Engine(const program::ResolvedProgram& program, const Rows& training, Ra
       weights_(program, key),
       optimizer_(make_optimizer(program.optimizer, weights_.updated_variables())),
       constraints_(program, weights_),
-      kept_(adds_gradients(program.loop) ? weights_.gradients().size() : 0) {}
+      kept_(adds_gradients(program.loop) ? weights_.gradients().size() : 0) {
+  const Json undecayed = program.optimizer.at("config").value("undecayed", Json::array());
+  if (!undecayed.empty()) {
+    optimizer_->decay_only(variables_without(program, weights_, undecayed));
+  }
+}
 
 void Engine::begin_epoch(std::int64_t epoch) {
   const std::optional<program::RateSchedule>& schedule = program_.schedule;
   if (schedule && !schedule->every_batch) {
     optimizer_->scale_rate(std::pow(schedule->decay_rate, static_cast<double>(epoch)));
   }
+  optimizer_->begin_epoch(epoch);
   if (program_.loop.zero_grad == program::LoopStyle::ZeroGrad::kEachEpoch) {
     std::fill(kept_.floats().begin(), kept_.floats().end(), 0.0f);
   }

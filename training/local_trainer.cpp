@@ -84,6 +84,7 @@ class Local final : public LocalTrainer {
   explicit Local(TrainerOptions options)
       : options_(std::move(options)),
         cache_(options_.data_path),
+        prepared_(options_.data_path),
         prefixes_(state_bytes(options_)),
         gate_(options_.memory > 0 ? options_.memory - state_bytes(options_) : 0) {
     prepare_libraries();
@@ -342,6 +343,7 @@ class Local final : public LocalTrainer {
     }
     const TrainingRows& rows = prepared.rows;
     std::unique_ptr<Engine> engine = make_engine(program, rows.training, run.key, prepared.fused);
+    if (prepared.given_weights) give_weights(*prepared.given_weights, engine->weights());
     const Clock::time_point start = Clock::now();  // time limits don't count what came before
     TrainingLoop loop(
         program, rows, run.key, *engine,

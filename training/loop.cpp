@@ -151,7 +151,7 @@ TrainingLoop::TrainingLoop(const program::ResolvedProgram& program, const Traini
 }
 
 bool TrainingLoop::has_prefixes() const {
-  return !observer_ && callbacks_.early_stopping.empty() && !callbacks_.terminate_on_nan &&
+  return !observer_ && !callbacks_.watch_epochs() && !callbacks_.terminate_on_nan &&
          program_.loop.eval_mode;
 }
 
@@ -347,12 +347,18 @@ double TrainingLoop::evaluate(const Rows& rows, const OutputListener& listener,
 }
 
 bool TrainingLoop::end_epoch() {
-  if (!observer_ && callbacks_.early_stopping.empty() && program_.loop.eval_mode) return false;
+  if (!observer_ && !callbacks_.watch_epochs() && program_.loop.eval_mode) return false;
   Logs logs = this->logs(true);
   if (rows_.validation.count() > 0 && !validates_on_test_) validate(logs);
   bool stop = false;
   for (EarlyStopping& callback : callbacks_.early_stopping) {
     stop = callback.epoch_end(logs, engine_.weights().all()) || stop;
+  }
+  for (ReduceOnPlateau& callback : callbacks_.plateaus) {
+    const double initial = program_.optimizer.at("config").at("learning_rate");
+    if (initial == 0) break;
+    reduced_ = callback.epoch_end(logs, initial * reduced_) / initial;
+    engine_.optimizer().reduce_rate(reduced_);
   }
   if (observer_) {
     // After the callbacks: an observer changes nothing.

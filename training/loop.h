@@ -96,6 +96,7 @@ class TrainingLoop {
   std::vector<std::int64_t> order_;
 
   std::int64_t epoch_ = 0, steps_ = 0, samples_ = 0;
+  double reduced_ = 1;  ///< what callbacks have multiplied the learning rate with
   double loss_sum_ = 0;
   std::int64_t rows_seen_ = 0;
   Metrics metrics_;

@@ -59,6 +59,10 @@ Metric::Metric(const std::string& name, TargetScale scale) {
       entry != nullptr && metric.k == 0) {
     metric.k = entry->facts.value("k", std::int64_t{0});
   }
+  if (metric.threshold != 0.5) {
+    sum_ = metrics::binary_accuracy(metric.threshold);
+    return;
+  }
   sum_ = metric.from_logits ? make_sum_of_logits(metric.name)
                             : make_sum(metric.name, metric.k,
                                        metric.original_scale ? std::move(scale) : TargetScale{});

@@ -57,7 +57,7 @@ Hash independent_hash(const program::Program& program, bool mutated) {
 }
 
 Prepared prepare(const program::Program& program, std::shared_ptr<const LoadedData> resident,
-                 const TargetScale& target_scale, const Demands& demands) {
+                 const TargetScale& target_scale, WeightCache& weights, const Demands& demands) {
   Prepared made;
   const LoadedData& data = *resident;
   made.data = std::move(resident);
@@ -81,6 +81,9 @@ Prepared prepare(const program::Program& program, std::shared_ptr<const LoadedDa
     return made;
   }
   made.program.loss = *loss;
+  if (const Json* initial = initial_weights_of(program)) {
+    made.given_weights = weights.get(*initial, made.program);
+  }
   made.rows = training_rows(made.program, *data.data);
   if (demands.backend != Backend::kEager && !demands.output_gradients) {
     made.fused_refusal = fused_refusal(made.program, made.rows.training);
@@ -101,7 +104,7 @@ Prepared prepare(const program::Program& program, std::shared_ptr<const LoadedDa
   made.independent_hash = independent_hash(program, mutated);
   if (mutated) {
     made.structure = mutated_structure(program, made.program);
-    auto evaluated = prepare(made.structure->program, made.data, target_scale,
+    auto evaluated = prepare(made.structure->program, made.data, target_scale, weights,
                              {demands.backend, demands.keras, false});
     made.refusal = evaluated.refusal;
     made.failure = evaluated.failure;
@@ -149,7 +152,7 @@ std::shared_ptr<const Prepared> PreparedPrograms::get(const program::Program& pr
   auto made = std::make_shared<const Prepared>(
       prepare(program, data.get(recipe),
               scale != nullptr && *scale == "original" ? data.target_scale(recipe) : TargetScale{},
-              demands));
+              weights_, demands));
   const std::lock_guard lock(mutex_);
   if (entries_.find(text) != nullptr) return made;  // another thread was faster
   entries_.add(text, made);

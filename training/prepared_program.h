@@ -1,12 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/lru_cache.h"
 #include "mutators/model_mutants.h"
@@ -15,6 +18,7 @@
 #include "training/data_cache.h"
 #include "training/keras_release.h"
 #include "training/loop.h"
+#include "training/weight_cache.h"
 
 namespace neutra::training {
 
@@ -35,6 +39,7 @@ struct Prepared {
   std::optional<std::string> refusal;      ///< Keras's
   std::optional<std::string> failure;  ///< what this version lacks; with either, the rest is empty
   program::ResolvedProgram program;
+  std::shared_ptr<const program::ModelWeights> given_weights;  ///< fit.initial_weights; or null
   TrainingRows rows;
   std::optional<std::string> fused_refusal;
   bool fused = false;
@@ -48,6 +53,9 @@ struct Prepared {
 /// Prepares programs for trainings, and keeps those used last. Thread safe.
 class PreparedPrograms {
  public:
+  /// `path`: where relative files of initial weights are looked up, in order.
+  explicit PreparedPrograms(std::vector<std::filesystem::path> path) : weights_(std::move(path)) {}
+
   /// Throws Error for data that can't be loaded; what is wrong with the program itself is in the
   /// result.
   std::shared_ptr<const Prepared> get(const program::Program& program, DataCache& data,
@@ -57,6 +65,7 @@ class PreparedPrograms {
   using Pointer = std::shared_ptr<const Prepared>;
   static constexpr std::size_t kKept = 64;  ///< more than any machine trains at once
 
+  WeightCache weights_;
   std::mutex mutex_;
   LruCache<std::string, Pointer> entries_{std::numeric_limits<std::uint64_t>::max()};
   // Many programs share a data set: it counts once.

@@ -33,6 +33,16 @@ std::vector<Option> training_group() {
        .type = kText,
        .argument = "DIR",
        .help = "folder with data sets; default $NEUTRA_SHARED/data, then ../shared/data"},
+      {.name = "final-weights",
+       .type = kText,
+       .argument = "FILE.h5",
+       .help =
+           "write the weights of the trained model here, in the layout of Keras's weight files"},
+      {.name = "initial-weights",
+       .type = kText,
+       .argument = "FILE.h5",
+       .help = "begin with these weights instead of drawn ones; layers without arrays of their "
+               "shapes there are drawn"},
       {.name = "input",
        .type = kText,
        .argument = "FILE.npy",

@@ -1,4 +1,5 @@
 #include "mutators/mutation_operator.h"
+#include "program/rate_schedule.h"
 
 namespace neutra::mutators::mutation {
 
@@ -10,10 +11,10 @@ extern const MutationOperator scheduler_per_batch{
     .description = "Decays the learning rate after every batch instead of every epoch.",
     .source = "PyTorch documentation, torch.optim: how to adjust the learning rate",
     .refusal = [](const Target& target, Site site) -> std::string {
-      const std::optional<program::RateSchedule>& schedule = target.resolved.schedule;
+      const auto schedule = program::schedule_of(target.resolved);
       if (!schedule) return "no learning rate schedule";
       if (schedule->every_batch) return "a schedule for every batch";
-      if (schedule->decay_rate == 1) return "a schedule that leaves the rate as it is";
+      if (schedule->is_constant()) return "a schedule that leaves the rate as it is";
       if (steps_per_epoch(target) == 1) return "epochs of one step";
       return refuse_untrained(target, site);
     },

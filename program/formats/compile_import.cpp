@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 
 #include "base/error.h"
 #include "base/words.h"
 #include "program/document.h"
 #include "program/formats/keras_json.h"
 #include "program/formats/keras_versions.h"
+#include "program/formats/schedule_import.h"
 #include "program/metric_options.h"
 
 namespace neutra::program {
@@ -110,7 +110,10 @@ void CompileImport::drop_clipping(Json& config) {
   }
 }
 
-void CompileImport::add_optimizer(const Json& value) {
+void CompileImport::add_optimizer(const Json& given) {
+  Json value = given;
+  // An Adam with another default, which files have in any case.
+  if (text_of(value, "class_name").ends_with("AdamW")) value["class_name"] = "Adam";
   Json optimizer =
       notes_.named(Vocabulary::kOptimizer, "optimizer", "optimizer", value, "optimizer");
   Json* config = optimizer.is_object() ? &optimizer["config"] : nullptr;
@@ -118,6 +121,7 @@ void CompileImport::add_optimizer(const Json& value) {
     if (const Json rate = value_of(*config, "learning_rate"); rate.is_object()) {
       add_schedule(rate, *config);
     }
+    add_rules(value_of(value, "config"), *config);
     drop_clipping(*config);
     const std::string class_name = text_of(optimizer, "class_name");
     if (notes_.model.is_standalone() && class_name == "Adagrad" &&
@@ -138,46 +142,31 @@ void CompileImport::add_optimizer(const Json& value) {
 
 /// Schedules that are a program's fit.schedule or an optimiser's decay.
 void CompileImport::add_schedule(const Json& schedule, Json& config) {
-  const std::string class_name = text_of(schedule, "class_name");
-  const Json settings = value_of(schedule, "config");
-  const std::string place = "optimizer: learning_rate: " + class_name;
-  const bool exponential = class_name == "ExponentialDecay";
-  if (!exponential && class_name != "InverseTimeDecay") {
-    return notes_.refuse(
-        "optimizer: learning_rate", class_name + " " + shown(settings),
-        "a number, ExponentialDecay or InverseTimeDecay without staircase" + or_given());
-  }
-  const auto number = [&](const char* field, bool fits(double), const std::string& allowed) {
-    const Json& value = value_of(settings, field);
-    const bool good = value.is_number() && fits(value.get<double>());
-    if (!good) notes_.refuse(place + ": " + field, shown(value), allowed + or_given());
-    return good ? value.get<double>() : 1.0;
-  };
-  const std::size_t before = notes_.problems.size();
-  const auto positive = [](double x) { return x > 0; };
-  const double steps = number("decay_steps", positive, "a number > 0");
-  const double rate =
-      exponential
-          ? number(
-                "decay_rate", [](double x) { return x > 0 && x <= 1; }, "a number in (0, 1]")
-          : number(
-                "decay_rate", [](double x) { return x >= 0; }, "a number >= 0");
-  number(
-      "initial_learning_rate", [](double x) { return x >= 0; }, "a number >= 0");
-  const Json& staircase = value_of(settings, "staircase");
-  if (!staircase.is_null() && staircase != false) {
-    notes_.refuse(place + ": staircase", shown(staircase), "false" + or_given());
-  }
-  if (notes_.problems.size() > before) return;
-  if (exponential) {
-    document_["fit"]["schedule"] = {{"decay_rate", std::pow(rate, 1 / steps)}, {"every", "batch"}};
+  const ImportedSchedule made = import_schedule(
+      schedule,
+      [&](const std::string& place, const std::string& found, const std::string& allowed) {
+        notes_.refuse(place, found, allowed + or_given());
+      });
+  if (made.learning_rate.is_null()) return;
+  const bool scheduled = !made.schedule.is_null();
+  if (scheduled) {
+    document_["fit"]["schedule"] = made.schedule;
   } else {
-    config["decay"] = rate / steps;
+    config["decay"] = made.decay;
   }
-  notes_.assume(exponential ? "fit.schedule" : "compile.optimizer.config.decay",
-                shown(exponential ? document_["fit"]["schedule"] : config["decay"]),
-                "the schedule " + class_name + " says the same");
-  config["learning_rate"] = without_float_noise(settings["initial_learning_rate"]);
+  notes_.assume(scheduled ? "fit.schedule" : "compile.optimizer.config.decay",
+                shown(scheduled ? made.schedule : made.decay),
+                "the schedule " + text_of(schedule, "class_name") + " says the same");
+  config["learning_rate"] = made.learning_rate;
+}
+
+/// Optimisers of Keras 2.11 and later have other formulas than those of tf.keras 2.4. All of them,
+/// and no older one, store a weight_decay.
+void CompileImport::add_rules(const Json& stored, Json& config) {
+  if (!stored.contains("weight_decay") || config.contains("rules")) return;
+  config["rules"] = "keras3";
+  const Json& decay = value_of(config, "weight_decay");
+  if (decay.is_null() || decay == 0) config.erase("weight_decay");
 }
 
 void CompileImport::add_loss(const Json& stored) {
@@ -219,9 +208,10 @@ void CompileImport::add_metrics(const Json& stored) {
     }
     // The program's check takes these options of the first metric.
     Json kept = Json::object();
-    for (const char* option : {"k", "from_logits"}) {
+    for (const char* option : {"k", "from_logits", "threshold"}) {
       const Json& value = value_of(options, option);
-      if (!value.is_null() && value != false) kept[option] = value;
+      const bool has = option != std::string_view("threshold") || name == "binary_accuracy";
+      if (has && !value.is_null() && value != false && value != 0.5) kept[option] = value;
     }
     if (kept.empty()) {
       names.push_back(name);

@@ -26,6 +26,7 @@ class CompileImport {
   bool is_given(const std::string& field) const;
   void drop_clipping(Json& config);
   void add_optimizer(const Json& value);
+  static void add_rules(const Json& stored, Json& config);
   void add_schedule(const Json& schedule, Json& config);
   void add_loss(const Json& stored);
   void add_metrics(const Json& stored);

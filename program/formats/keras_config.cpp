@@ -7,6 +7,7 @@
 #include "program/layer.h"
 #include "program/layers/scaling.h"
 #include "program/normal.h"
+#include "program/optimizer_rules.h"
 #include "program/vocabulary.h"
 
 namespace neutra::program {
@@ -30,6 +31,7 @@ void spell_layer(Json& config, const std::string& class_name, KerasSpelling spel
   // Keras 3 has no default of all poolings' windows.
   const Field* window = find_field(fields, "pool_size");
   if (window != nullptr && !config.contains("pool_size")) config["pool_size"] = *window->fallback;
+  config.erase("sample_variance");
   // Files of old Keras versions, which knew no such choice, mean false where nothing is said.
   if (find_field(fields, "reset_after") != nullptr && !config.contains("reset_after")) {
     config["reset_after"] = true;
@@ -192,14 +194,29 @@ void spell_statistics(Json& model, const ResolvedProgram& resolved, const ModelW
   }
 }
 
+namespace {
+
+/// What Keras's optimisers don't have; a model trains by the formulas of the Keras that loads it.
+void drop_rules(Json& config, bool legacy) {
+  const bool decoupled = config.value("rules", "") != "torch";
+  for (const char* field : {"rules", "undecayed", "decoupled_weight_decay", "dampening"}) {
+    config.erase(field);
+  }
+  if (legacy || !decoupled) config.erase("weight_decay");
+}
+
+}  // namespace
+
 Json keras_compile_config(const Program& program, KerasSpelling spelling) {
   const Json document = normal_document(program);
   const Json& compile = document.at("compile");
   Json optimizer = compile.value("optimizer", Json{{"class_name", "RMSprop"}});
   const std::string name = optimizer.at("class_name");
-  const std::vector<Field>& fields = find(Vocabulary::kOptimizer, name)->fields;
+  const std::vector<Field> fields =
+      optimizer_fields(*find(Vocabulary::kOptimizer, name), optimizer);
   Json config{{"name", name}, {"learning_rate", *find_field(fields, "learning_rate")->fallback}};
   config.update(without_zero_clipping(optimizer.value("config", Json::object())));
+  drop_rules(config, spelling == KerasSpelling::kLegacy);
   for (auto& [setting, value] : config.items()) {
     if (value.is_number()) value = value.get<double>();  // Keras 3 takes no whole number for a rate
   }

@@ -51,6 +51,9 @@ void require_layer(KerasDialect dialect, const std::string& class_name, const Js
                        units(wrapped).dump() + ": Keras 3 takes two layers for equally wide");
     }
   }
+  if (config.value("sample_variance", false)) {
+    refuse_in_script(path + "/config/sample_variance", "true", "false: Keras knows none");
+  }
   if (!is_old(dialect)) return;
   const Json activation = config.value("activation", Json());
   if (activation.is_string() && is_one_of(kNewActivations, activation)) {
@@ -87,6 +90,33 @@ std::string dialect_loss(KerasDialect dialect, const std::string& loss) {
   }
   if (dialect == KerasDialect::kKeras23 && loss == "huber") return "huber_loss";
   return loss;
+}
+
+void require_drawn_weights(const Json& document) {
+  const Json* fit = member(document, "fit");
+  const Json* weights = fit != nullptr ? member(*fit, "initial_weights") : nullptr;
+  if (weights == nullptr || weights->is_null()) return;
+  refuse_in_script("/fit/initial_weights", shown(*weights), "null: an export draws its weights");
+}
+
+bool take_optimizer_rules(KerasDialect dialect, Json& config) {
+  const std::string path = "/compile/optimizer/config/";
+  const std::string rules = config.value("rules", "keras");
+  const auto refuse = [&](const char* field, const std::string& allowed) {
+    if (config.contains(field)) refuse_in_script(path + field, shown(config[field]), allowed);
+  };
+  if (rules == "torch") refuse("rules", "keras, keras3: Keras has no formulas of PyTorch's");
+  if (is_old(dialect)) {
+    for (const char* field : {"rules", "weight_decay", "global_clipnorm"}) {
+      refuse(field, "nothing: Keras 2.3 knows none");
+    }
+  }
+  if (rules == "keras" && dialect == KerasDialect::kTfKeras) {
+    refuse("weight_decay", "0 with the rules of tf.keras 2.4, or the rules keras3");
+  }
+  refuse("undecayed", "[]: the script decays all variables");
+  config.erase("rules");
+  return rules == "keras3";
 }
 
 Json old_optimizer(const Json& config, const std::string& name) {

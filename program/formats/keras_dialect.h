@@ -6,6 +6,9 @@
 
 namespace neutra::program {
 
+/// Refuses a program whose training begins with given weights: what is exported draws its own.
+void require_drawn_weights(const Json& document);
+
 /// Which Keras a script is written for.
 enum class KerasDialect {
   kTfKeras,  ///< tf.keras 2.4 to 2.15, with the semantics of 2.4
@@ -32,6 +35,9 @@ std::string dialect_loss(KerasDialect dialect, const std::string& loss);
 /// The settings of an optimiser as standalone Keras has them. Throws input_error for what it
 /// doesn't know.
 Json old_optimizer(const Json& config, const std::string& name);
+/// Takes what older and newer optimisers of Keras don't share out of an optimiser's config. True:
+/// those of Keras since 2.11 are meant. Refuses what Keras, or the dialect, doesn't have.
+bool take_optimizer_rules(KerasDialect dialect, Json& config);
 /// Does Keras 2.2.4 lack the metric, a canonical name?
 bool is_new_metric(const std::string& name);
 

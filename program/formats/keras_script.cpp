@@ -17,6 +17,8 @@
 #include "program/layer.h"
 #include "program/metric_name.h"
 #include "program/normal.h"
+#include "program/optimizer_rules.h"
+#include "program/rate_schedule.h"
 #include "program/vocabulary.h"
 
 namespace neutra::program {
@@ -39,6 +41,9 @@ class Writer {
     take_loop(resolved);
     resolved_layers_ = resolved.layers;
     graph_ = keras_graph(resolved_layers_);
+    schedule_ = schedule_of(resolved);
+    batch_rate_ = schedule_ && schedule_->every_batch;
+    require_drawn_weights(document_);
   }
 
   std::string script() {
@@ -58,6 +63,8 @@ class Writer {
 
   std::string imports() const {
     std::string text = "import random\n";
+    if (schedule_ && schedule_->kind == LearningRateSchedule::Kind::kCosine)
+      text.insert(0, "import math\n");
     if (saves()) text.insert(0, "import argparse\n");
     if (options_.standalone && !saves()) text += "import sys\n";
     text += "import numpy as np\n";
@@ -77,7 +84,7 @@ class Writer {
     text += "from " + keras + "models import " + (graph_.chain ? "Sequential" : "Model") + "\n";
     text += regularizers_.import_line(keras + "regularizers");
     text += schedules_.import_line(keras + "optimizers.schedules");
-    if (is(KerasDialect::kTfKeras)) {
+    if (is(KerasDialect::kTfKeras) && !new_rules_) {
       // TensorFlow 2.11 gave the names of optimisers to others, with other arguments and formulas.
       text += "try:  # TensorFlow 2.11 to 2.15\n    " +
               optimizers_.import_line(keras + "optimizers.legacy") + "except ImportError:\n    " +
@@ -283,19 +290,18 @@ class Writer {
       refuse_in_script(path + "/config/schedule_decay", shown(config["schedule_decay"]),
                        "0.004: Keras 3 has no other");
     }
-    const Json fit = document_.value("fit", Json::object());
-    const bool scheduled = fit.value("schedule", Json()).is_object();
-    if (given("decay") && scheduled) {
-      refuse_in_script("/fit/schedule", shown(fit.at("schedule")),
+    if (given("decay") && schedule_) {
+      refuse_in_script("/fit/schedule", shown(document_["fit"]["schedule"]),
                        "null beside decay: Keras 3 takes one");
     }
     if (given("decay")) {
       rate_expression_ = schedules_.use("InverseTimeDecay") + "(" + python_repr(rate_) + ", 1, " +
                          literal(config["decay"]) + ")";
       config.erase("decay");
-    } else if (batch_rate_) {
-      rate_expression_ = schedules_.use("ExponentialDecay") + "(" + python_repr(rate_) + ", 1, " +
-                         python_repr(fit.at("schedule").at("decay_rate").get<double>()) + ")";
+    } else if (batch_rate_ && schedule_->kind == LearningRateSchedule::Kind::kExponential) {
+      rate_expression_ = schedules_.use("ExponentialDecay") + "(" + python_repr(rate_) + ", " +
+                         shortest(schedule_->steps) + ", " + python_repr(schedule_->decay_rate) +
+                         (schedule_->staircase ? ", True)" : ")");
     }
   }
 
@@ -304,12 +310,12 @@ class Writer {
     Json optimizer = compile.value("optimizer", Json{{"class_name", "RMSprop"}});
     // The rate is what people look for.
     const std::string name = optimizer.at("class_name");
-    const std::vector<Field>& fields = find(Vocabulary::kOptimizer, name)->fields;
+    const std::vector<Field> fields =
+        optimizer_fields(*find(Vocabulary::kOptimizer, name), optimizer);
     Json config{{"learning_rate", *find_field(fields, "learning_rate")->fallback}};
     config.update(without_zero_clipping(optimizer.value("config", Json::object())));
     rate_ = config.at("learning_rate");
-    const Json schedule = document_.value("fit", Json::object()).value("schedule", Json());
-    batch_rate_ = schedule.is_object() && schedule.value("every", "epoch") == "batch";
+    new_rules_ = take_optimizer_rules(options_.dialect, config);
     translate(config, name);
     loss_ = loss(compile.at("loss"));
     std::string arguments;
@@ -395,26 +401,32 @@ class Writer {
       }
       append(list, callbacks_.use(callback.at("class_name")) + "(" + keywords(config) + ")");
     }
-    const Json schedule = fit.value("schedule", Json());
-    if (schedule.is_object() && rate_expression_.empty()) append(list, rate_callback(schedule));
+    if (schedule_ && rate_expression_.empty()) append(list, rate_callback());
     if (!options_.hook.callback.empty()) append(list, options_.hook.callback);
     if (!list.empty()) text += ", callbacks=[" + list + "]";
     return text + ")\n";
   }
 
-  std::string rate_callback(const Json& schedule) {
-    const std::string rate =
-        python_repr(rate_) + " * " + python_repr(schedule.at("decay_rate")) + " ** ";
-    if (schedule.value("every", "epoch") == "epoch") {
-      return callbacks_.use("LearningRateScheduler") + "(lambda epoch: " + rate + "epoch)";
+  std::string rate_callback() {
+    const auto rate = [this](const std::string& n) {
+      return python_repr(rate_) + " * " + python_factor(*schedule_, n);
+    };
+    if (!batch_rate_) {
+      return callbacks_.use("LearningRateScheduler") + "(lambda epoch: " + rate("epoch") + ")";
+    }
+    if (is(KerasDialect::kKeras3)) {
+      return callbacks_.use("LambdaCallback") +
+             "(on_train_batch_begin=lambda batch, logs: setattr(model.optimizer, "
+             "\"learning_rate\", " +
+             rate("int(model.optimizer.iterations)") + "))";
     }
     const bool old = is_old();
     return callbacks_.use("LambdaCallback") + "(on_batch_begin=lambda batch, logs: " +
            (old ? "K.set_value(model.optimizer.lr, "
                 : "tf.keras.backend.set_value(model.optimizer.learning_rate, ") +
-           rate +
-           (old ? "int(K.get_value(model.optimizer.iterations))))"
-                : "int(model.optimizer.iterations)))");
+           rate(old ? "int(K.get_value(model.optimizer.iterations))"
+                    : "int(model.optimizer.iterations)") +
+           "))";
   }
 
   static void append(std::string& arguments, const std::string& one) {
@@ -471,7 +483,9 @@ class Writer {
   bool sums_ = false;             ///< the loss is the sum over a batch
   std::string loss_;              ///< as compile() is given it
   double rate_ = 0;
+  std::optional<LearningRateSchedule> schedule_;
   bool batch_rate_ = false;      ///< the rate changes after each batch
+  bool new_rules_ = false;       ///< of optimisers since Keras 2.11
   std::string rate_expression_;  ///< that stands for the rate
   bool masked_ = false;          ///< does the output have a mask of steps?
   bool hard_sigmoid_ = false;    ///< a layer has it, and Keras another one

@@ -156,9 +156,9 @@ def metric_accuracy(y, o):
 
 
 # part: metric_binary_accuracy
-def metric_binary_accuracy(y, o):
+def metric_binary_accuracy(y, o, threshold=0.5):
     y, o = metric_pair(y, o)
-    return ((o > 0.5) == y).mean()
+    return ((o > threshold) == y).mean()
 
 
 # part: metric_categorical_accuracy

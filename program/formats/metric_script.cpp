@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/numbers.h"
 #include "program/metric_name.h"
 #include "program/vocabulary.h"
 
@@ -23,7 +24,8 @@ std::string metric_call(const std::string& metric, const std::string& targets,
   const MetricName given = parse_metric_name(metric);
   return "metric_" + given.name + "(" + targets + ", " + outputs +
          (given.k != 0 ? ", " + std::to_string(given.k) : "") +
-         (given.from_logits ? ", True" : "") + ")";
+         (given.from_logits ? ", True" : "") +
+         (given.threshold != 0.5 ? ", " + python_repr(given.threshold) : "") + ")";
 }
 
 std::string metric_label(const std::string& metric) {

@@ -15,12 +15,36 @@ void drop_fixed(Json& config, const std::vector<Field>& fields) {
   }
 }
 
+/// Drops what tf.keras 2.4 has no word for where it is off.
+void drop_unset(Json& optimizer) {
+  const std::pair<const char*, Json> off[] = {{"rules", "keras"},
+                                              {"weight_decay", 0},
+                                              {"undecayed", Json::array()},
+                                              {"dampening", 0},
+                                              {"decoupled_weight_decay", false},
+                                              {"global_clipnorm", nullptr}};
+  for (const auto& [field, value] : off) {
+    if (optimizer.contains(field) && optimizer[field] == value) optimizer.erase(field);
+  }
+}
+
+/// The same of fit; a schedule with nothing but decay_rate is as it always was.
+void drop_unset_fit(Json& fit) {
+  if (fit.value("initial_weights", Json()).is_null()) fit.erase("initial_weights");
+  Json& schedule = fit["schedule"];
+  if (!schedule.is_object() || schedule.value("kind", "exponential") != "exponential") return;
+  schedule.erase("kind");
+  if (schedule["steps"] == 1) schedule.erase("steps");
+  if (schedule["staircase"] == false) schedule.erase("staircase");
+}
+
 /// The same in a layer, and in what it wraps; also what is new in Keras and off.
 void simplify(Json& layer) {
   Json& config = layer["config"];
   const std::vector<Field>& fields = find_layer(layer.at("class_name").get<std::string>())->fields;
   drop_fixed(config, fields);
-  for (const char* field : {"backward_layer", "mask_zero", "zero_output_for_mask"}) {
+  for (const char* field :
+       {"backward_layer", "mask_zero", "sample_variance", "zero_output_for_mask"}) {
     if (const Json* value = member(config, field); value != nullptr && !value->is_object()) {
       if (*value != true) config.erase(field);
     }
@@ -45,6 +69,8 @@ Json program_for_tools(const Program& program, const DataInfo* data) {
   Json& optimizer = document["compile"]["optimizer"];
   drop_fixed(optimizer["config"],
              find(Vocabulary::kOptimizer, optimizer.at("class_name").get<std::string>())->fields);
+  drop_unset(optimizer["config"]);
+  drop_unset_fit(document["fit"]);
   document["model"]["class_name"] = "Sequential";  // as chains are, however they are written
   // tf.keras 2.4 takes a config without a name for the list of layers of old versions.
   document["model"]["config"]["name"] = "sequential";

@@ -4,6 +4,7 @@
 #include "program/embedded.h"
 #include "program/formats/metric_script.h"
 #include "program/formats/torch_program.h"
+#include "program/rate_schedule.h"
 
 namespace neutra::program {
 namespace {
@@ -144,7 +145,7 @@ class PyTorchWriter {
   std::string epochs() const {
     std::string text =
         "for epoch in range(" + std::to_string(program_.epochs) + "):\n    model.train()\n";
-    const bool each_epoch = program_.schedule && !program_.schedule->every_batch;
+    const bool each_epoch = schedule_ && !schedule_->every_batch;
     if (each_epoch) text += "    " + rate("epoch");
     if (program_.loop.zero_grad == LoopStyle::ZeroGrad::kEachEpoch) text += "    " + zero() + "\n";
     text += program_.shuffle ? "    order = torch.randperm(used)\n"
@@ -159,8 +160,7 @@ class PyTorchWriter {
 
   /// The line that sets the learning rate after so many `steps` of the schedule.
   std::string rate(const char* steps) const {
-    return "optimizer.factor = " + python_repr(program_.schedule->decay_rate) + " ** " + steps +
-           "\n";
+    return "optimizer.factor = " + python_factor(*schedule_, steps) + "\n";
   }
 
   std::string batches() const {
@@ -181,7 +181,7 @@ class PyTorchWriter {
           "        for p in optimizer.parameters:\n            if p.grad is not None:\n"
           "                p.grad.zero_()\n";
     }
-    const bool each_batch = program_.schedule && program_.schedule->every_batch;
+    const bool each_batch = schedule_ && schedule_->every_batch;
     if (each_batch) text += "        " + rate("optimizer.steps");
     if (program_.loop.step) {
       text += "        optimizer.step()\n";
@@ -263,6 +263,7 @@ class PyTorchWriter {
   const ResolvedProgram& program_;
   const TorchScriptOptions& options_;
   const TorchProgram torch_;
+  const std::optional<LearningRateSchedule> schedule_ = schedule_of(program_);
   const std::string metric_ = metric_of_rows(program_.metric);
   std::string measure_ = "Measure";  ///< what makes a metric of its name
   const TorchSyntax syntax_{false, "", "self.", "self.training"};

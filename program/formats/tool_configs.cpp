@@ -2,7 +2,9 @@
 
 #include "base/error.h"
 #include "program/formats/keras_config.h"
+#include "program/formats/keras_dialect.h"
 #include "program/formats/pickle.h"
+#include "program/rate_schedule.h"
 
 namespace neutra::program {
 
@@ -14,8 +16,9 @@ std::string tool_config(const Program& program, const std::string& dataset) {
     throw input_error(describe("", path, found, allowed + " (the tool's config has no other)"));
   };
   if (!resolved.callbacks.empty()) refuse("/fit/callbacks", resolved.callbacks.dump(), "[]");
-  if (resolved.schedule) refuse("/fit/schedule", fit.at("schedule").dump(), "null");
+  if (schedule_of(resolved)) refuse("/fit/schedule", fit.at("schedule").dump(), "null");
   if (resolved.loop != LoopStyle{}) refuse("/fit/loop", fit.at("loop").dump(), "{}");
+  require_drawn_weights(program.document);
   if (!resolved.shuffle) refuse("/fit/shuffle", "false", "true");
   if (!resolved.class_weights.empty()) {
     refuse("/fit/class_weight", fit.at("class_weight").dump(), "null");

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/words.h"
+#include "program/document.h"
 #include "program/formats/keras_graph.h"
 #include "program/graph.h"
 #include "program/layer.h"
@@ -318,6 +319,9 @@ class Builder {
   }
 
   void batch_normalization(const ResolvedLayer& layer) {
+    if (layer.config.at("sample_variance").get<bool>()) {
+      refuse(layer, "a BatchNormalization without sample_variance");
+    }
     // TensorFlow's kernel for images has a smallest epsilon; a frozen layer infers.
     double epsilon = number(layer.config, "epsilon");
     if (layer.input_shape.size() == 3) epsilon = std::max(epsilon, 1.001e-5);
@@ -359,16 +363,32 @@ class Builder {
     made_.smoothed = TorchCall{"smoothed", {options.label_smoothing, binary}};
   }
 
+  /// What the classes of optimisers in these scripts don't have.
+  static inline const std::map<std::string, Json> kNotExported{
+      {"rules", "keras"}, {"weight_decay", 0},         {"undecayed", Json::array()},
+      {"dampening", 0},   {"global_clipnorm", Json()}, {"decoupled_weight_decay", false}};
+  static void require_plain_optimizer(const Json& config) {
+    for (const auto& [field, off] : kNotExported) {
+      if (!config.contains(field) || config[field] == off) continue;
+      throw input_error(describe("", "/compile/optimizer/config/" + field, shown(config[field]),
+                                 shown(off) + ": scripts have the formulas of tf.keras 2.4"));
+    }
+  }
+
   void add_optimizer() {
     const std::string name = program_.optimizer.at("class_name");
     const Json& config = program_.optimizer.at("config");
     constexpr std::array<const char*, 4> kShared{"learning_rate", "decay", "clipnorm", "clipvalue"};
+    require_plain_optimizer(config);
     made_.optimizer.function = name;
     for (const char* field : kShared) made_.optimizer.arguments.emplace_back(number(config, field));
     for (const Field& field : find(Vocabulary::kOptimizer, name)->fields) {
       const bool number = field.type == FieldType::kNumber;
       if (!number && field.type != FieldType::kBoolean) continue;
-      if (std::find(kShared.begin(), kShared.end(), field.name) != kShared.end()) continue;
+      if (std::find(kShared.begin(), kShared.end(), field.name) != kShared.end() ||
+          kNotExported.contains(field.name)) {
+        continue;
+      }
       const Json value = config.value(field.name, *field.fallback);
       if (number) {
         made_.optimizer.arguments.emplace_back(value.get<double>());
@@ -384,6 +404,10 @@ class Builder {
       if (callback.at("class_name") == "TerminateOnNaN") {
         made_.terminates_on_nan = true;
         continue;
+      }
+      if (callback.at("class_name") != "EarlyStopping") {
+        throw input_error(describe("", "/fit/callbacks", shown(callback.at("class_name")),
+                                   "EarlyStopping, TerminateOnNaN in scripts of PyTorch"));
       }
       const Json& config = callback.at("config");
       monitors.push_back(config.at("monitor"));

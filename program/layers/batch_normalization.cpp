@@ -21,6 +21,7 @@ const Layer& batch_normalization() {
                  regularizer_field("gamma_regularizer"),
                  constraint_field("beta_constraint"),
                  constraint_field("gamma_constraint"),
+                 {.name = "sample_variance", .type = kBoolean, .fallback = false},
                  {.name = "renorm", .type = kFixed, .fallback = false},
                  {.name = "virtual_batch_size", .type = kFixed, .fallback = Json()},
                  {.name = "adjustment", .type = kFixed, .fallback = Json()},

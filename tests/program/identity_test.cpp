@@ -16,6 +16,25 @@ namespace {
 using tests::at;
 using tests::sample;
 
+TEST(MetricNames, ThresholdsOfBinaryAccuracy) {
+  const MetricName logits = parse_metric_name("binary_accuracy(threshold=0)");
+  EXPECT_EQ(logits.name, "binary_accuracy");
+  EXPECT_EQ(logits.threshold, 0);
+  EXPECT_EQ(to_string(logits), "binary_accuracy(threshold=0)");
+  EXPECT_EQ(to_string(parse_metric_name("binary_accuracy(threshold=-0.25)")),
+            "binary_accuracy(threshold=-0.25)");
+  Program program = sample("mlp");
+  at(program, "/metric") = {{"name", "binary_accuracy"}, {"threshold", 0}};
+  at(program, "/compile/loss") = "mse";
+  EXPECT_EQ(resolve(program).metric, "binary_accuracy(threshold=0)");
+  at(program, "/metric") = {{"name", "mae"}, {"threshold", 0}};
+  EXPECT_EQ(validate(program.document).at(0).path, "/metric/threshold");
+  at(program, "/metric") = {{"name", "binary_accuracy"}, {"threshold", 0.5}};
+  const Hash hash = program_hash(program);
+  at(program, "/metric").erase("threshold");
+  EXPECT_EQ(program_hash(program), hash);
+}
+
 // Spellings that Keras takes for the same: none may change the identity.
 TEST(Canonical, SpellingDoesNotMatter) {
   const Hash hash = program_hash(sample("mlp"));

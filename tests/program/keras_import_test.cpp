@@ -61,12 +61,17 @@ TEST(KerasImport, OptimisersOfOtherVersions) {
           "use_ema": false, "ema_momentum": 0.99, "jit_compile": false,
           "is_legacy_optimizer": false, "learning_rate": 0.009999999776482582}})",
       "2.15.0");
-  EXPECT_EQ(custom.document["compile"]["optimizer"],
-            (Json{{"class_name", "Adam"}, {"config", {{"learning_rate", 0.01}}}}));
-  EXPECT_NE(error_of([&] {
-              optimizer(R"({"class_name": "Adam", "config": {"weight_decay": 0.1}})", "3.0.0");
-            }).find("weight_decay"),
-            std::string::npos);
+  EXPECT_EQ(
+      custom.document["compile"]["optimizer"],
+      (Json{{"class_name", "Adam"}, {"config", {{"learning_rate", 0.01}, {"rules", "keras3"}}}}));
+  const KerasImport decayed =
+      optimizer(R"({"class_name": "AdamW", "config": {"weight_decay": 0.1}})", "3.0.0");
+  EXPECT_EQ(
+      decayed.document["compile"]["optimizer"],
+      (Json{{"class_name", "Adam"}, {"config", {{"weight_decay", 0.1}, {"rules", "keras3"}}}}));
+  EXPECT_FALSE(optimizer(R"({"class_name": "Adam", "config": {"decay": 0.0}})", "2.15.0")
+                   .document["compile"]["optimizer"]["config"]
+                   .contains("rules"));
   EXPECT_NE(error_of([&] {
               optimizer(R"({"class_name": "Lion", "config": {}})", "3.0.0");
             }).find("\"Lion\""),
@@ -104,10 +109,60 @@ TEST(KerasImport, NamesTheWrongSettingsOfASchedule) {
                                             "decay_steps": 10})")
                 .find("decay_rate: found 1.5; allowed: a number in (0, 1]"),
             std::string::npos);
-  EXPECT_NE(refusal("InverseTimeDecay", R"({"initial_learning_rate": 0.1, "decay_rate": 0.5,
-                                            "decay_steps": 10, "staircase": true})")
-                .find("staircase: found true; allowed: false"),
+  EXPECT_NE(refusal("PolynomialDecay", R"({"initial_learning_rate": 0.1, "decay_steps": 10,
+                                           "cycle": true})")
+                .find("PolynomialDecay: cycle: found true; allowed: false"),
             std::string::npos);
+  EXPECT_NE(refusal("CosineDecay", R"({"initial_learning_rate": 0.1, "decay_steps": 10,
+                                       "warmup_target": 1.0, "warmup_steps": 5})")
+                .find("CosineDecay: warmup_target: found 1.0; allowed: null"),
+            std::string::npos);
+  EXPECT_NE(refusal("PiecewiseConstantDecay", R"({"boundaries": [1, 2], "values": [1, 0.1]})")
+                .find("boundaries: found [1,2]; allowed: one number less than there are values"),
+            std::string::npos);
+  EXPECT_NE(refusal("CosineDecayRestarts", R"({"initial_learning_rate": 0.1})")
+                .find("found CosineDecayRestarts"),
+            std::string::npos);
+}
+
+// What Keras stores of each kind, and what it becomes; rates: tests/program/rate_schedule_test.cpp.
+TEST(KerasImport, SchedulesBecomeThoseOfPrograms) {
+  const auto schedule = [&](const std::string& class_name, const std::string& settings) {
+    const KerasImport import =
+        import_of(sequential(kDense, R"({"loss": "mse", "optimizer_config": {"class_name": "SGD",
+            "config": {"learning_rate": {"class_name": ")" +
+                                         class_name + R"(", "config": )" + settings + "}}}}"));
+    EXPECT_EQ(import.document["compile"]["optimizer"]["config"]["learning_rate"], 0.1);
+    EXPECT_TRUE(validate(import.document).empty());
+    return import.document["fit"]["schedule"];
+  };
+  EXPECT_EQ(schedule("CosineDecay", R"({"initial_learning_rate": 0.1, "decay_steps": 10,
+                                        "alpha": 0.2, "warmup_target": null, "warmup_steps": 0})"),
+            Json({{"kind", "cosine"}, {"every", "batch"}, {"steps", 10.0}, {"end", 0.2}}));
+  EXPECT_EQ(schedule("PolynomialDecay", R"({"initial_learning_rate": 0.1, "decay_steps": 10,
+                                            "end_learning_rate": 0.01, "power": 2.0,
+                                            "cycle": false})"),
+            Json({{"kind", "polynomial"},
+                  {"every", "batch"},
+                  {"steps", 10.0},
+                  {"end", 0.1},
+                  {"power", 2.0}}));
+  EXPECT_EQ(schedule("ExponentialDecay", R"({"initial_learning_rate": 0.1, "decay_steps": 4,
+                                             "decay_rate": 0.5, "staircase": true})"),
+            Json({{"decay_rate", 0.5}, {"every", "batch"}, {"steps", 4.0}, {"staircase", true}}));
+  EXPECT_EQ(schedule("InverseTimeDecay", R"({"initial_learning_rate": 0.1, "decay_steps": 4,
+                                             "decay_rate": 0.5, "staircase": true})"),
+            Json({{"kind", "inverse_time"},
+                  {"decay_rate", 0.5},
+                  {"every", "batch"},
+                  {"steps", 4.0},
+                  {"staircase", true}}));
+  EXPECT_EQ(schedule("PiecewiseConstantDecay", R"({"boundaries": [3, 6],
+                                                   "values": [0.1, 0.05, 0.01]})"),
+            Json({{"kind", "piecewise"},
+                  {"every", "batch"},
+                  {"boundaries", {4, 7}},
+                  {"factors", {0.5, 0.1}}}));
 }
 
 TEST(KerasImport, ClippingAtZeroIsOff) {
@@ -170,6 +225,9 @@ TEST(KerasImport, Metrics) {
   const KerasImport top =
       metrics(R"([{"class_name": "TopKCategoricalAccuracy", "config": {"k": 3}}])");
   EXPECT_EQ(resolve({top.document}).metric, "top_k_categorical_accuracy(k=3)");
+  const KerasImport logits =
+      metrics(R"([{"class_name": "BinaryAccuracy", "config": {"threshold": 0.25}}])");
+  EXPECT_EQ(resolve({logits.document}).metric, "binary_accuracy(threshold=0.25)");
 }
 
 TEST(KerasImport, MetricsWithOptionsThatNeutraHasNotAreLeftOut) {
@@ -178,7 +236,6 @@ TEST(KerasImport, MetricsWithOptionsThatNeutraHasNotAreLeftOut) {
         R"({"class_name": "AUC", "config": {"from_logits": true}})",
         R"({"class_name": "Precision", "config": {"thresholds": 0.7, "top_k": null}})",
         R"({"class_name": "Recall", "config": {"thresholds": null, "class_id": 0}})",
-        R"({"class_name": "BinaryAccuracy", "config": {"threshold": 0.4}})",
         R"({"class_name": "BinaryCrossentropy", "config": {"label_smoothing": 0.1}})"}) {
     const KerasImport import =
         import_of(sequential(kDense, R"({"loss": "categorical_crossentropy", "metrics": [)" +

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "base/error.h"
 
 namespace neutra::training {
@@ -15,6 +17,51 @@ int stops_at(const Json& config, const std::vector<double>& values,
     if (callback.epoch_end({{name, values[i]}}, {})) return static_cast<int>(i);
   }
   return -1;
+}
+
+// Rates of ReduceLROnPlateau of Keras 3.15 and PyTorch 2.15, whose patience of 1 and cooldown of 2
+// are 2 and 3 here.
+TEST(ReduceOnPlateau, RatesOfKerasAndPyTorch) {
+  const std::vector<double> losses{1.0, 0.8,  0.79,  0.78, 0.5, 0.5, 0.5, 0.5,
+                                   0.5, 0.49, 0.495, 0.5,  0.3, 0.3, 0.3, 0.3};
+  const auto rates = [&](Json config) {
+    config["monitor"] = "loss";
+    ReduceOnPlateau callback(config);
+    std::vector<double> found;
+    double rate = 0.1;
+    for (const double loss : losses) {
+      rate = callback.epoch_end({{"loss", loss}}, rate);
+      found.push_back(std::round(rate * 1e7) / 1e7);
+    }
+    return found;
+  };
+  EXPECT_EQ(rates({{"factor", 0.5},
+                   {"patience", 2},
+                   {"min_delta", 0.02},
+                   {"cooldown", 2},
+                   {"min_lr", 0.02}}),
+            (std::vector<double>{0.1, 0.1, 0.1, 0.05, 0.05, 0.05, 0.025, 0.025, 0.025, 0.02, 0.02,
+                                 0.02, 0.02, 0.02, 0.02, 0.02}));
+  EXPECT_EQ(rates({{"factor", 0.1}, {"patience", 1}, {"min_delta", 0}}),
+            (std::vector<double>{0.1, 0.1, 0.1, 0.1, 0.1, 0.01, 0.001, 1e-4, 1e-5, 1e-5, 1e-6, 1e-7,
+                                 1e-7, 0, 0, 0}));
+  EXPECT_EQ(rates({{"factor", 0.5},
+                   {"patience", 2},
+                   {"min_delta", 0.05},
+                   {"relative", true},
+                   {"cooldown", 3},
+                   {"min_lr", 0.02}}),
+            (std::vector<double>{0.1, 0.1, 0.1, 0.05, 0.05, 0.05, 0.05, 0.025, 0.025, 0.025, 0.025,
+                                 0.02, 0.02, 0.02, 0.02, 0.02}));
+}
+
+TEST(ReduceOnPlateau, ModesAndMissingValues) {
+  ReduceOnPlateau rising({{"monitor", "accuracy"}, {"patience", 1}, {"factor", 0.5}});
+  EXPECT_EQ(rising.epoch_end({{"accuracy", 0.5}}, 1), 1);
+  EXPECT_EQ(rising.epoch_end({{"accuracy", 0.6}}, 1), 1);
+  EXPECT_EQ(rising.epoch_end({{"accuracy", 0.5}}, 1), 0.5);
+  ReduceOnPlateau missing({{"monitor", "val_auc"}, {"patience", 0}});
+  EXPECT_EQ(missing.epoch_end({{"loss", 1}}, 1), 1);
 }
 
 TEST(EarlyStopping, Patience) {

@@ -137,6 +137,13 @@ TEST(Metrics, AccuraciesUnderTheirOwnNames) {
       measured("binary_accuracy", {0.98f, 1, 0, 0.6f}, {2, 2}, {1, 1, 0, 0}, {2, 2});
   EXPECT_EQ(binary.correct(), 3);
   EXPECT_EQ(binary.total(), 4);  // by element, not by row
+  EXPECT_EQ(
+      measured("binary_accuracy(threshold=0)", {-1, 0.3f, -0.2f, 2}, {4, 1}, {0, 1, 1, 1}, {4, 1})
+          .correct(),
+      3);  // of logits
+  EXPECT_EQ(
+      measured("binary_accuracy(threshold=-0.25)", {-1, -0.2f}, {2, 1}, {0, 1}, {2, 1}).correct(),
+      2);
   const std::vector<float> scores{0.1f, 0.9f, 0.8f, 0.05f, 0.95f, 0};
   EXPECT_EQ(measured("categorical_accuracy", scores, {2, 3}, {0, 0, 1, 0, 1, 0}, {2, 3}).correct(),
             1);

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <limits>
 
 #include "base/error.h"
+#include "program/key_access.h"
 
 namespace neutra::training {
 namespace {
@@ -134,10 +136,57 @@ TEST(Optimizers, ClipNormIsByVariableAndGlobalIsNot) {
   EXPECT_TRUE(std::isnan(w[0]) && std::isnan(w[1]));
 }
 
+/// Every optimiser by all rules, with and without what these have more of.
+std::vector<Json> all_optimizers() {
+  std::vector<Json> all;
+  for (const std::string& name : optimizer_names()) {
+    for (const char* rules : {"keras", "keras3", "torch"}) {
+      const Json config{{"learning_rate", 0.01}, {"rules", rules}};
+      all.push_back({{"class_name", name}, {"config", config}});
+      Json more = config;
+      more.update({{"weight_decay", 0.1}, {"momentum", 0.5}, {"amsgrad", true}});
+      all.push_back({{"class_name", name}, {"config", more}});
+    }
+  }
+  return all;
+}
+
+// Keras 2.15 and 3 and PyTorch themselves; made by make_optimizer_cases.py.
+TEST(Optimizers, StepsOfTheFrameworks) {
+  const Json file = read_json(std::filesystem::path(NEUTRA_TEST_DATA) / "optimizer_cases.json");
+  // The second variable begins at another cache line.
+  constexpr std::size_t kSecond = 16;
+  const std::vector<Extent> variables{{0, 3}, {kSecond, 2}};
+  const auto flat = [&](const Json& values) {
+    std::vector<float> all(kSecond + 2);
+    for (std::size_t i = 0; i < 3; ++i) all[i] = values[0][i];
+    for (std::size_t i = 0; i < 2; ++i) all[kSecond + i] = values[1][i];
+    return all;
+  };
+  std::size_t cases = 0;
+  for (const Json& each : file.at("cases")) {
+    const Json filled =
+        *program::normal_value_of(program::KeyKind::kOptimizer, each.at("optimizer"));
+    const auto optimizer = make_optimizer(filled, variables);
+    if (!filled.at("config").at("undecayed").empty()) optimizer->decay_only({variables.front()});
+    std::vector<float> weights = flat(file.at("start"));
+    for (const Json& gradients : file.at("gradients")) {
+      std::vector<float> g = flat(gradients);
+      optimizer->step(weights, g);
+    }
+    const std::vector<float> expected = flat(each.at("expected"));
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      EXPECT_NEAR(weights[i], expected[i], 2e-6) << each.at("framework") << " " << each.at("made");
+    }
+    ++cases;
+  }
+  EXPECT_EQ(cases, 51u);
+}
+
 // A long buffer (vectorised body and tail) must give what single weights give, bit for bit.
 TEST(Optimizers, BufferLengthDoesNotMatter) {
-  for (const std::string& name : optimizer_names()) {
-    const Json json = {{"class_name", name}, {"config", {{"learning_rate", 0.01}}}};
+  for (const Json& json : all_optimizers()) {
+    const std::string name = json.dump();
     const auto whole = make_optimizer(json, {{0, 37}});
     std::vector<float> w(37), all_w;
     for (std::size_t i = 0; i < w.size(); ++i) w[i] = 0.1f * static_cast<float>(i) - 1;
@@ -163,9 +212,9 @@ TEST(Optimizers, BufferLengthDoesNotMatter) {
 }
 
 TEST(Optimizers, NaNStaysExceptInFtrl) {
-  for (const std::string& name : optimizer_names()) {
-    const auto optimizer =
-        make_optimizer({{"class_name", name}, {"config", Json::object()}}, {{0, 1}});
+  for (const Json& json : all_optimizers()) {
+    const std::string name = json.dump();
+    const auto optimizer = make_optimizer(json, {{0, 1}});
     std::vector<float> w{1}, g{std::nanf("")};
     optimizer->step(w, g);
     EXPECT_EQ(std::isnan(w[0]), optimizer->keeps_nan()) << name;
@@ -173,6 +222,38 @@ TEST(Optimizers, NaNStaysExceptInFtrl) {
     optimizer->step(w, g);
     EXPECT_EQ(std::isnan(w[0]), optimizer->keeps_nan()) << name;
   }
+}
+
+// PyTorch's clip_grad_norm_ divides by |g| + 1e-6, and Keras 3 takes the first bound alone.
+TEST(Optimizers, ClippingByTheRules) {
+  const auto step = [](const Json& config, std::vector<float> g) {
+    std::vector<float> w{0, 0};
+    make_optimizer({{"class_name", "SGD"}, {"config", config}}, {{0, 2}})->step(w, g);
+    return w;
+  };
+  const Json torch{{"learning_rate", 1}, {"rules", "torch"}, {"global_clipnorm", 1e-6}};
+  EXPECT_NEAR(step(torch, {1e-6f, 0})[0], -5e-7, 1e-9);
+  EXPECT_EQ(step({{"learning_rate", 1}, {"rules", "torch"}, {"global_clipnorm", 9}}, {3, -4}),
+            (std::vector<float>{-3, 4}));
+  EXPECT_NEAR(step({{"learning_rate", 1}, {"rules", "keras3"}, {"clipnorm", 5}, {"clipvalue", 1}},
+                   {3, -4})[0],
+              -3, 1e-6);
+}
+
+TEST(Optimizers, ReducedRatesAndSchedules) {
+  const Json schedule{
+      {"kind", "piecewise"}, {"every", "batch"}, {"boundaries", {1, 2}}, {"factors", {0.5, 0.25}}};
+  const Json json{{"class_name", "SGD"},
+                  {"config", {{"learning_rate", 1}, {"schedule", schedule}}}};
+  const auto optimizer = make_optimizer(json, {{0, 1}});
+  std::vector<float> w{0}, g{1};
+  for (const float expected : {-1.0f, -1.5f, -1.75f, -2.0f}) {
+    optimizer->step(w, g);
+    EXPECT_EQ(w[0], expected);
+  }
+  optimizer->reduce_rate(0.5);
+  optimizer->step(w, g);
+  EXPECT_EQ(w[0], -2.125f);
 }
 
 TEST(Optimizers, StatesAndUnknownNames) {

@@ -10,14 +10,17 @@ namespace {
 /// gamma (x - mean) / sqrt(variance + epsilon) + beta over the last axis, with the batch's
 /// population statistics in training and the moving ones else; moving = moving m + batch (1 - m).
 /// For inputs of four dimensions Keras takes TensorFlow's fused kernel: it puts the sample variance
-/// into the moving one, and epsilon is at least 1.001e-5. Source: tf.keras 2.4
-/// layers/normalization.py, TensorFlow's nn_impl.py fused_batch_norm.
+/// into the moving one, and epsilon is at least 1.001e-5. With sample_variance it is PyTorch's: the
+/// sample variance for inputs of any dimensions, and epsilon as it is given. Source: tf.keras 2.4
+/// layers/normalization.py, TensorFlow's nn_impl.py fused_batch_norm; torch.nn.BatchNorm1d.
 class BatchNormalization final : public Module {
  public:
   explicit BatchNormalization(const program::ResolvedLayer& layer)
       : momentum_(number_or(layer.config, "momentum", 0.99)),
-        epsilon_(std::max(number_or(layer.config, "epsilon", 0.001),
-                          layer.input_shape.size() == 3 ? 1.001e-5 : 0.0)),
+        sample_(layer.input_shape.size() == 3 || flag_or(layer.config, "sample_variance", false)),
+        epsilon_(
+            std::max(number_or(layer.config, "epsilon", 0.001),
+                     sample_ && !flag_or(layer.config, "sample_variance", false) ? 1.001e-5 : 0.0)),
         scale_(flag_or(layer.config, "scale", true)),
         center_(flag_or(layer.config, "center", true)),
         trainable_(flag_or(layer.config, "trainable", true)) {}
@@ -34,7 +37,7 @@ class BatchNormalization final : public Module {
     at::Tensor y;
     if (!training) {
       y = at::batch_norm(rows, gamma, beta, mean, variance, false, 0, epsilon_, false);
-    } else if (x.dim() == 4 && rows.size(0) > 1) {
+    } else if (sample_ && rows.size(0) > 1) {
       // LibTorch, too, moves by the sample variance.
       y = at::batch_norm(rows, gamma, beta, mean, variance, true, 1 - momentum_, epsilon_, false);
     } else {
@@ -54,7 +57,9 @@ class BatchNormalization final : public Module {
   }
 
  private:
-  double momentum_, epsilon_;
+  double momentum_;
+  bool sample_;  ///< the moving variance gets that of a sample
+  double epsilon_;
   bool scale_, center_, trainable_;
 };
 

@@ -39,7 +39,8 @@ enum class Classes {
 
 class Accuracy final : public Count {
  public:
-  explicit Accuracy(Classes classes) : classes_(classes) {}
+  explicit Accuracy(Classes classes, double threshold = 0.5)
+      : classes_(classes), threshold_(threshold) {}
   void add(const Batch& output, const Batch& target) override {
     Classes classes = classes_;
     const bool old = classes >= Classes::kOldBinary;  // Keras 2.2.4's
@@ -54,7 +55,7 @@ class Accuracy final : public Count {
     }
     if (classes == Classes::kBinary) {
       for_each_pair({output}, {target}, [&](double o, double t) {
-        count((old ? std::nearbyint(o) : o > 0.5 ? 1.0 : 0.0) == t);
+        count((old ? std::nearbyint(o) : o > threshold_ ? 1.0 : 0.0) == t);
       });
       return;
     }
@@ -69,6 +70,7 @@ class Accuracy final : public Count {
 
  private:
   Classes classes_;
+  double threshold_;
 };
 
 class TopK final : public Count {
@@ -109,6 +111,10 @@ Sum accuracy(const std::string& name) {
   };
   const auto it = kClasses.find(name);
   return it == kClasses.end() ? nullptr : std::make_unique<Accuracy>(it->second);
+}
+
+Sum binary_accuracy(double threshold) {
+  return std::make_unique<Accuracy>(Classes::kBinary, threshold);
 }
 
 Sum top_k_accuracy(bool sparse, std::int64_t k) { return std::make_unique<TopK>(sparse, k); }

@@ -37,6 +37,8 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 /// "accuracy", "binary_accuracy", "categorical_accuracy", "sparse_categorical_accuracy", and those
 /// of Keras 2.2.4 (keras_release.h); null for other names.
 Sum accuracy(const std::string& name);
+/// An output above the threshold is 1.
+Sum binary_accuracy(double threshold);
 /// `sparse`: targets are class numbers, else rows of one number for each class.
 Sum top_k_accuracy(bool sparse, std::int64_t k);
 

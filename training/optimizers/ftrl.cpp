@@ -24,7 +24,7 @@ class Ftrl final : public Optimizer {
   static int states(const Json&) { return 2; }
   bool keeps_nan() const override { return false; }
   /// Shrinkage works on weights without a gradient, too, and can make them grow.
-  bool can_be_lazy() const override { return shrinkage_ == 0; }
+  bool can_be_lazy() const override { return Optimizer::can_be_lazy() && shrinkage_ == 0; }
 
  private:
   RowsNotLookedUp rows_not_looked_up() const override { return RowsNotLookedUp::kLeaveAlone; }

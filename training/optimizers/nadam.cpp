@@ -22,7 +22,8 @@ NEUTRA_CLONES void nadam_pass(std::size_t n, float* __restrict w, const float* _
 /// Nadam with the momentum schedule u_t = b1 (1 - 0.5 * 0.96^(s t)), s = 0.004, and its running
 /// product P_t: m = b1 m + (1-b1) g; v = b2 v + (1-b2) g^2; w -= r [(1 - u_t) g / (1 - P_t) +
 /// u_(t+1) m / (1 - P_t u_(t+1))] / (sqrt(v / (1 - b2^t)) + eps). Source: tf.keras 2.4 nadam.py,
-/// where s is `schedule_decay` and a `decay` of the rate has no effect.
+/// where s is `schedule_decay` and a `decay` of the rate has no effect; Keras since 2.11 has s = 1,
+/// PyTorch calls it momentum_decay (torch/optim/nadam.py).
 class Nadam final : public Optimizer {
  public:
   Nadam(const Json& c, std::vector<Extent> variables)

@@ -14,12 +14,26 @@ void add_squares(double& sum, std::span<const float> values) {
 }  // namespace
 
 Optimizer::Optimizer(const Json& config, std::vector<Extent> variables)
-    : learning_rate_(number_or(config, "learning_rate", 0.001)),
+    : rules_(config.value("rules", "") == "torch"    ? Rules::kTorch
+             : config.value("rules", "") == "keras3" ? Rules::kKeras3
+                                                     : Rules::kKeras),
+      learning_rate_(number_or(config, "learning_rate", 0.001)),
       decay_(number_or(config, "decay", 0)),
       clip_value_(number_or(config, "clipvalue", 0)),
       clip_norm_(number_or(config, "clipnorm", 0)),
       global_clip_norm_(number_or(config, "global_clipnorm", 0)),
-      variables_(std::move(variables)) {}
+      weight_decay_(number_or(config, "weight_decay", 0)),
+      decoupled_(rules_ != Rules::kTorch || flag_or(config, "decoupled_weight_decay", false)),
+      variables_(std::move(variables)),
+      decayed_(variables_) {
+  if (const Json* schedule = member(config, "schedule")) {
+    schedule_ = program::rate_schedule(*schedule);
+  }
+  if (rules_ == Rules::kKeras3) {  // the first of them alone counts
+    if (clip_norm_ > 0) global_clip_norm_ = 0;
+    if (clip_norm_ > 0 || global_clip_norm_ > 0) clip_value_ = 0;
+  }
+}
 
 /// Calls it with the parts of an extent (a variable, or all) that steps look at, ascending.
 template <typename Function>
@@ -38,7 +52,7 @@ void Optimizer::for_parts(const Extent& extent, Function function) const {
 }
 
 /// Order and formulas of tf.keras 2.4: clipvalue; clipnorm: g c / max(|g|, c) for each variable;
-/// global_clipnorm: g c min(1 / |G|, 1 / c), all NaN where |G| isn't finite. Returns what becomes
+/// global_clipnorm. Returns what becomes
 /// of a gradient of 0 in a row of the table that a step doesn't look at: NaN where the norm is.
 float Optimizer::clip(std::span<float> gradients) const {
   const Extent all{0, gradients.size()};
@@ -62,21 +76,53 @@ float Optimizer::clip(std::span<float> gradients) const {
       if (lazy_ && variable.begin == lazy_->table.begin) other = other * limit / divisor;
     }
   }
-  if (global_clip_norm_ > 0) {
-    double squares = 0;
-    for_parts(all, [&](const Extent& part) { add_squares(squares, part.of(gradients)); });
-    const double norm = std::sqrt(squares);
-    const double scale = std::isfinite(norm)
-                             ? global_clip_norm_ * std::min(1 / norm, 1 / global_clip_norm_)
-                             : std::nan("");
-    for (const Extent& variable : variables_) {
-      for_parts(variable, [&](const Extent& part) {
-        for (float& g : part.of(gradients)) g *= static_cast<float>(scale);
-      });
-    }
-    other *= static_cast<float>(scale);
-  }
+  if (global_clip_norm_ > 0) other *= clip_globally(gradients);
   return other;
+}
+
+/// The factor is c min(1 / |G|, 1 / c), NaN where |G| isn't finite (TensorFlow's
+/// clip_by_global_norm); by PyTorch's rules min(1, c / (|G| + 1e-6)) (nn.utils.clip_grad_norm_).
+float Optimizer::clip_globally(std::span<float> gradients) const {
+  double squares = 0;
+  for_parts({0, gradients.size()},
+            [&](const Extent& part) { add_squares(squares, part.of(gradients)); });
+  const double norm = std::sqrt(squares), limit = global_clip_norm_;
+  double scale = std::isfinite(norm) ? limit * std::min(1 / norm, 1 / limit) : std::nan("");
+  if (is_torch()) {
+    const double ratio = limit / (norm + 1e-6);
+    scale = ratio > 1 ? 1 : ratio;  // a NaN stays
+  }
+  const auto factor = static_cast<float>(scale);
+  for (const Extent& variable : variables_) {
+    for_parts(variable, [&](const Extent& part) {
+      for (float& g : part.of(gradients)) g *= factor;
+    });
+  }
+  return factor;
+}
+
+/// Keras shrinks weights before the update: w -= w d r. So does PyTorch's AdamW: w *= 1 - r d; its
+/// other optimisers take g + d w for the gradient. Returns the gradients that the update sees.
+std::span<const float> Optimizer::decay_weights(double rate, std::span<float> weights,
+                                                std::span<const float> gradients) {
+  const auto decay = static_cast<float>(weight_decay_), speed = static_cast<float>(rate);
+  if (decoupled_) {
+    const auto kept = static_cast<float>(1 - rate * weight_decay_);
+    for (const Extent& variable : decayed_) {
+      if (is_torch()) {
+        for (float& w : variable.of(weights)) w *= kept;
+      } else {
+        for (float& w : variable.of(weights)) w -= w * decay * speed;
+      }
+    }
+    return gradients;
+  }
+  penalised_.assign(gradients.begin(), gradients.end());
+  for (const Extent& variable : decayed_) {
+    const std::span<float> w = variable.of(weights), g = variable.of(std::span(penalised_));
+    for (std::size_t i = 0; i < g.size(); ++i) g[i] += decay * w[i];
+  }
+  return penalised_;
 }
 
 void Optimizer::make_accumulators(std::size_t size) {
@@ -107,21 +153,29 @@ Optimizer::Part Optimizer::part(const Extent& extent, std::span<float> weights,
   return part;
 }
 
+void Optimizer::begin_epoch(std::int64_t epoch) {
+  if (schedule_ && !schedule_->every_batch) scheduled_ = schedule_->factor(epoch);
+}
+
 void Optimizer::step(std::span<float> weights, std::span<float> gradients) {
   make_accumulators(weights.size());
   if (clip_value_ > 0 || clip_norm_ > 0 || global_clip_norm_ > 0) {
     const float other = clip(gradients);
     if (lazy_ && other != 0) give_other_rows(other, weights, gradients);
   }
-  const double rate =
-      learning_rate_ * rate_factor_ / (1 + decay_ * static_cast<double>(iterations_));
+  if (schedule_ && schedule_->every_batch) scheduled_ = schedule_->factor(iterations_);
+  const double rate = learning_rate_ * rate_factor_ * scheduled_ * reduced_ /
+                      (1 + decay_ * static_cast<double>(iterations_));
   ++iterations_;
   const StepCoefficients now = coefficients(static_cast<float>(rate), iterations_);
-  if (!embeddings_.empty() && rows_not_looked_up() != RowsNotLookedUp::kUpdate) {
-    return update_around_embeddings(now, weights, gradients);
+  std::span<const float> seen = gradients;
+  if (weight_decay_ > 0) seen = decay_weights(rate, weights, gradients);
+  if (!embeddings_.empty() && rules_ == Rules::kKeras &&
+      rows_not_looked_up() != RowsNotLookedUp::kUpdate) {
+    return update_around_embeddings(now, weights, seen);
   }
   for_parts({0, weights.size()}, [&](const Extent& extent) {
-    update(now, part(extent, weights, gradients.data() + extent.begin));
+    update(now, part(extent, weights, seen.data() + extent.begin));
   });
   if (lazy_) note_step(now, weights);
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "program/rate_schedule.h"
 #include "training/buffer.h"
 #include "training/variables.h"
 
@@ -23,7 +24,8 @@ namespace neutra::training {
 /// changes (begin_lazy()).
 class Optimizer {
  public:
-  /// `config`: Keras's, without a learning-rate schedule. `variables`: where each variable lies
+  /// `config`: Keras's, without a learning-rate schedule, and neutra's rules, weight decay and
+  /// `schedule` (program::schedule_of()). `variables`: where each variable lies
   /// (for clipping by norm); gaps between them hold zeros and stay so.
   Optimizer(const Json& config, std::vector<Extent> variables);
   virtual ~Optimizer() = default;
@@ -33,6 +35,12 @@ class Optimizer {
   void step(std::span<float> weights, std::span<float> gradients);
   /// From now on the learning rate is that of the settings (decayed or not) times `factor`.
   void scale_rate(double factor) { rate_factor_ = factor; }
+  /// The variables that weight decay shrinks, ascending; at first all.
+  void decay_only(std::vector<Extent> variables) { decayed_ = std::move(variables); }
+  /// Before the steps of an epoch, counted from 0.
+  void begin_epoch(std::int64_t epoch);
+  /// From now on the learning rate is that of settings and schedule times `factor`.
+  void reduce_rate(double factor) { reduced_ = factor; }
   /// Does a weight that is NaN stay so?
   virtual bool keeps_nan() const { return true; }
 
@@ -46,7 +54,7 @@ class Optimizer {
   /// Brings all rows up to date; steps are as they were before begin_lazy().
   void end_lazy(std::span<float> weights);
   /// Are lazy updates exact: do the weights of rows without a gradient stay finite?
-  virtual bool can_be_lazy() const { return true; }
+  virtual bool can_be_lazy() const { return weight_decay_ == 0; }
   /// Were all weights of the table bounded() after each step with a gradient, and those without one
   /// finite?
   bool stays_bounded() const { return !lazy_ || lazy_->bounded; }
@@ -76,6 +84,12 @@ class Optimizer {
     return static_cast<float>(number_or(config, key, fallback));
   }
 
+  /// Whose formulas they are: those of tf.keras 2.4; of Keras since 2.11 (keras/src/optimizers); of
+  /// PyTorch (torch/optim).
+  enum class Rules { kKeras, kKeras3, kTorch };
+  Rules rules() const { return rules_; }
+  bool is_torch() const { return rules_ == Rules::kTorch; }
+
   /// What one step's update has in common for all weights.
   struct StepCoefficients {
     float rate = 0;  ///< scaled and decayed; for Adam and Adamax with bias correction
@@ -99,7 +113,8 @@ class Optimizer {
   /// does at the start?
   virtual bool idles() const { return false; }
 
-  /// What a step does to the rows of embeddings that weren't looked up.
+  /// What a step does to the rows of embeddings that weren't looked up, by the rules of tf.keras
+  /// 2.4; by others it updates them.
   enum class RowsNotLookedUp {
     kUpdate,      ///< the same as to all, with a gradient of 0
     kAccumulate,  ///< that to their accumulators, nothing to the weights
@@ -143,6 +158,9 @@ class Optimizer {
   };
 
   float clip(std::span<float> gradients) const;
+  float clip_globally(std::span<float> gradients) const;
+  std::span<const float> decay_weights(double rate, std::span<float> weights,
+                                       std::span<const float> gradients);
   void update_around_embeddings(const StepCoefficients& step, std::span<float> weights,
                                 std::span<const float> gradients);
   template <typename Function>
@@ -157,9 +175,15 @@ class Optimizer {
   void prefetch_row(std::size_t row, std::span<float> weights);
   void replay(std::size_t row, std::span<float> weights);
 
+  Rules rules_;
   double learning_rate_, decay_, rate_factor_ = 1;
+  std::optional<program::LearningRateSchedule> schedule_;
+  double scheduled_ = 1, reduced_ = 1;                ///< what else the rate is multiplied with
   double clip_value_, clip_norm_, global_clip_norm_;  ///< 0: off
-  std::vector<Extent> variables_;
+  double weight_decay_;                               ///< 0: off
+  bool decoupled_;                                    ///< it shrinks weights, not gradients
+  std::vector<Extent> variables_, decayed_;
+  std::vector<float> penalised_;  ///< gradients with what weight decay adds
   std::array<std::optional<float>, 3> starts_;
   std::int64_t iterations_ = 0;
   double product_ = 1;

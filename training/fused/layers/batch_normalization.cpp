@@ -10,6 +10,7 @@ namespace {
 struct Settings {
   float momentum, epsilon;
   bool trainable;
+  bool sample;  ///< the moving variance gets that of a sample
 };
 struct Variables {
   Parameter gamma, beta, mean, variance;
@@ -39,9 +40,11 @@ class BatchNormalization final : public Step {
                      memory_.mean, memory_.variance, memory_.scale, memory_.normalised, y_.values,
                      pass.lanes);
     const float kept = settings_.momentum, taken = 1 - kept;
+    const auto rows = static_cast<float>(pass.lanes.rows);
+    const float sample = settings_.sample && rows > 1 ? rows / (rows - 1) : 1;
     for (std::size_t f = 0; f < x_.features; ++f) {
       mean.values[f] = mean.values[f] * kept + memory_.mean[f] * taken;
-      variance.values[f] = variance.values[f] * kept + memory_.variance[f] * taken;
+      variance.values[f] = variance.values[f] * kept + memory_.variance[f] * sample * taken;
     }
   }
 
@@ -141,7 +144,7 @@ class ImageNormalization final : public Step {
   void measure(std::size_t rows) {
     const auto count = static_cast<double>(rows * x_.features / channels_);
     // See TensorFlow's fused kernel, for images.
-    const double sample = x_.shape.size() == 3 && count > 1 ? count / (count - 1) : 1;
+    const double sample = settings_.sample && count > 1 ? count / (count - 1) : 1;
     channel_moments(extents(rows), x_.values, nullptr, memory_.sums, memory_.products);
     for (std::size_t c = 0; c < channels_; ++c) {
       memory_.mean[c] = static_cast<float>(memory_.sums[c] / count);
@@ -179,11 +182,12 @@ void layers::batch_normalization(Builder& builder, const program::ResolvedLayer&
   const bool scale = flag_or(layer.config, "scale", true);
   const bool center = flag_or(layer.config, "center", true);
   const std::size_t n = layer.weights.size();
-  const double least = x.shape.size() == 3 ? 1.001e-5 : 0.0;
+  const bool sample = flag_or(layer.config, "sample_variance", false);
+  const double least = x.shape.size() == 3 && !sample ? 1.001e-5 : 0.0;
   const Settings settings{
       static_cast<float>(number_or(layer.config, "momentum", 0.99)),
       static_cast<float>(std::max(number_or(layer.config, "epsilon", 0.001), least)),
-      flag_or(layer.config, "trainable", true)};
+      flag_or(layer.config, "trainable", true), sample || x.shape.size() == 3};
   const Variables variables{scale ? builder.parameter(0) : Parameter{},
                             center ? builder.parameter(scale ? 1 : 0) : Parameter{},
                             builder.parameter(n - 2), builder.parameter(n - 1)};
