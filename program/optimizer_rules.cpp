@@ -6,7 +6,6 @@
 
 #include "base/parse_number.h"
 #include "program/document.h"
-#include "program/edit.h"
 
 namespace neutra::program {
 namespace {
@@ -83,8 +82,7 @@ void check_rules(const Json& optimizer, const std::string& path, std::size_t lay
   }
 }
 
-void replace_optimizer(Json& document, const Json& class_name) {
-  Json& optimizer = optimizer_of(document);
+void replace_optimizer(Json& optimizer, const Json& class_name) {
   const Json* config = member(optimizer, "config");
   Json fresh = {{"class_name", class_name}};
   if (config != nullptr && member(*config, "rules") != nullptr) {

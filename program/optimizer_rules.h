@@ -23,9 +23,9 @@ void normalise_undecayed(Json& config, const std::string& path, std::vector<Prob
 void check_rules(const Json& optimizer, const std::string& path, std::size_t layers,
                  std::vector<Problem>& problems);
 
-/// Another optimiser in place of the document's, with default settings. One that names its rules
-/// keeps these, and what they do alike for all optimisers: weight decay and clipping.
-void replace_optimizer(Json& document, const Json& class_name);
+/// Another optimiser in place of one ({class_name, config}), with default settings. One that names
+/// its rules keeps these, and what they do alike for all optimisers: weight decay and clipping.
+void replace_optimizer(Json& optimizer, const Json& class_name);
 
 /// `undecayed` goes on naming the layers that it names where those at `from` and behind it are now
 /// `by` further on. by = -1: the one at `from` is gone.

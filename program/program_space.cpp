@@ -157,7 +157,7 @@ Program ProgramSpace::instantiate(const Parameters& given, const std::string& wh
   if (optimizer || rate) {
     // Another optimiser keeps the learning rate and the rules only.
     if (!rate) rate = read_value(base_.document, KeyKind::kLearningRate, "");
-    if (optimizer) replace_optimizer(document, *optimizer);
+    if (optimizer) replace_optimizer(optimizer_of(document), *optimizer);
     set_optimizer_field(document, "learning_rate", *rate);
   }
   // From the last layer to the first, so that the indices of those before stay true.

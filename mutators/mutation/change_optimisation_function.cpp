@@ -1,4 +1,5 @@
 #include "mutators/mutation_operator.h"
+#include "program/edit.h"
 #include "program/optimizer_rules.h"
 #include "program/vocabulary.h"
 
@@ -31,7 +32,8 @@ extern const MutationOperator change_optimisation_function{
            std::uint64_t) {
           const program::Entry* entry =
               program::find(program::Vocabulary::kOptimizer, value.get<std::string>());
-          program::replace_optimizer(document, entry != nullptr ? Json(entry->name) : value);
+          program::replace_optimizer(program::optimizer_of(document),
+                                     entry != nullptr ? Json(entry->name) : value);
         }};
 
 }  // namespace neutra::mutators::mutation

@@ -19,13 +19,8 @@ from neutra.capture.torch_layers import Layers
 from neutra.capture.torch_loop import Calls, Step, as_fit_loop, epoch_losses, found_loop
 from neutra.capture.torch_loss import FoundLoss, program_loss
 from neutra.capture.torch_ops import Drawn, Op, Variable, function_settings
-from neutra.capture.torch_optimizer import (
-    FoundOptimizer,
-    FoundSchedule,
-    program_optimizer,
-    program_schedule,
-    rates_schedule,
-)
+from neutra.capture.torch_optimizer import FoundOptimizer, program_optimizer
+from neutra.capture.torch_schedule import FoundSchedule, program_schedule, rates_schedule
 
 # -- loops
 
@@ -142,9 +137,23 @@ def test_a_linear_layer() -> None:
     assert kinds(layers) == ["Dense"]
     assert (config["units"], config["use_bias"]) == (3, True)
     assert config["kernel_initializer"]["config"] == {"scale": 1 / 3, "mode": "fan_in", "distribution": "uniform"}
-    assert config["kernel_regularizer"] == {"class_name": "L2", "config": {"l2": 0.01}}
+    assert layers.undecayed() == []
     assert layers.sites[0].arguments["out_features"] == "/model/config/layers/0/config/units"
     assert layers.weights[0].turn(np.arange(15).reshape(3, 5)).shape == (5, 3)
+
+
+def test_variables_without_weight_decay() -> None:
+    layers = Layers((8, 5))
+    for _ in range(2):
+        op = linear((8, 5), 5, weight_decay=0.02)
+        op.variables["bias"].weight_decay = 0.0
+        layers.add(op)
+    assert layers.undecayed() == ["bias"]
+    layers.add(linear((8, 5), 5, weight_decay=0.02))
+    assert layers.undecayed() == ["0/bias", "1/bias"]
+    plain = Layers((8, 5))
+    plain.add(linear((8, 5), 5))
+    assert plain.undecayed() == []
 
 
 def test_images_are_turned_and_flattened_features_reordered() -> None:
@@ -349,28 +358,98 @@ def test_errors() -> None:
 
 def test_optimisers() -> None:
     made = program_optimizer(FoundOptimizer("SGD", [{"lr": 0.1, "momentum": 0.9, "nesterov": True, "dampening": 0}]))
-    assert (made.class_name, made.config) == ("SGD", {"learning_rate": 0.1, "momentum": 0.9, "nesterov": True})
+    config = {"learning_rate": 0.1, "rules": "torch", "momentum": 0.9, "nesterov": True}
+    assert (made.class_name, made.config) == ("SGD", config)
+    made = program_optimizer(FoundOptimizer("SGD", [{"lr": 0.1, "momentum": 0.9, "dampening": 0.5}]))
+    assert made.config["dampening"] == 0.5
     adagrad = {"lr": 0.01, "lr_decay": 0.1, "eps": 1e-10, "initial_accumulator_value": 0}
     assert program_optimizer(FoundOptimizer("Adagrad", [adagrad])).config["decay"] == 0.1
-    adamw = {"lr": 0.001, "betas": (0.9, 0.99), "eps": 1e-8, "weight_decay": 0.01}
-    made = program_optimizer(FoundOptimizer("AdamW", [adamw]))
-    assert made.class_name == "Adam" and not made.penalised and "weight_decay=0.01" in str(made.differences[0])
+    adam = {"lr": 0.001, "betas": (0.9, 0.99), "eps": 1e-8, "weight_decay": 0.01}
+    made = program_optimizer(FoundOptimizer("AdamW", [adam, {**adam, "weight_decay": 0.0}]))
+    assert made.class_name == "Adam" and made.config["decoupled_weight_decay"] and not made.differences
+    assert made.config["weight_decay"] == 0.01
+    made = program_optimizer(FoundOptimizer("Adam", [adam]))
+    assert made.config["weight_decay"] == 0.01 and "decoupled_weight_decay" not in made.config
     with pytest.raises(NotCaptured, match=r"the optimiser LBFGS"):
         program_optimizer(FoundOptimizer("LBFGS", [{"lr": 1}]))
     with pytest.raises(NotCaptured, match=r"with lr 0\.1 and 0\.01; allowed: one"):
         program_optimizer(FoundOptimizer("SGD", [{"lr": 0.1}, {"lr": 0.01}]))
-    with pytest.raises(NotCaptured, match=r"dampening=0\.5"):
-        program_optimizer(FoundOptimizer("SGD", [{"lr": 0.1, "momentum": 0.9, "dampening": 0.5}]))
+    with pytest.raises(NotCaptured, match=r"weight_decay 0\.1 and 0\.2; allowed: 0 and one"):
+        program_optimizer(FoundOptimizer("SGD", [{"lr": 0.1, "weight_decay": 0.1}, {"lr": 0.1, "weight_decay": 0.2}]))
+
+
+def _made(kind: str, settings: dict[str, Any]) -> Any:
+    made = type(kind, (), {"__module__": "torch.optim.lr_scheduler"})()
+    for key, value in settings.items():
+        setattr(made, key, value)
+    return made
 
 
 def test_schedules() -> None:
-    exponential = FoundSchedule("ExponentialLR", {"gamma": 0.9}, "batch")
-    assert program_schedule(exponential, 5) == {"decay_rate": 0.9, "every": "batch"}
-    assert program_schedule(FoundSchedule("StepLR", {"gamma": 0.1, "step_size": 10}, "epoch"), 5) is None
-    with pytest.raises(NotCaptured, match="StepLR\\(step_size=2\\)"):
-        program_schedule(FoundSchedule("StepLR", {"gamma": 0.1, "step_size": 2}, "epoch"), 5)
+    def schedule(kind: str, every: str = "epoch", **settings: Any) -> Any:
+        return program_schedule(FoundSchedule(_made(kind, settings), every, 10, 0.1)).schedule
+
+    assert schedule("ExponentialLR", "batch", gamma=0.9) == {"decay_rate": 0.9, "every": "batch"}
+    assert schedule("StepLR", gamma=0.1, step_size=3) == {
+        "decay_rate": 0.1,
+        "steps": 3,
+        "staircase": True,
+        "every": "epoch",
+    }
+    assert schedule("StepLR", "", gamma=0.1, step_size=3) is None
+    assert schedule("MultiStepLR", gamma=0.1, milestones={2: 1, 4: 2}) == {
+        "kind": "piecewise",
+        "boundaries": [2, 4],
+        "factors": [0.1, 0.001],
+        "every": "epoch",
+    }
+    assert schedule("CosineAnnealingLR", T_max=5, eta_min=0.01) == {
+        "kind": "cosine",
+        "steps": 5,
+        "end": 0.1,
+        "cycle": True,
+        "every": "epoch",
+    }
+    linear = schedule("LinearLR", start_factor=0.5, end_factor=1.0, total_iters=4)
+    assert linear == {"kind": "polynomial", "steps": 4, "start": 0.5, "end": 1, "every": "epoch"}
+    with pytest.raises(NotCaptured, match="OwnLR, whose rates a copy of it doesn't say"):
+        schedule("OwnLR")
     assert rates_schedule([[0.1, 0.1], [0.05, 0.05], [0.025, 0.025]]) == {"decay_rate": 0.5, "every": "epoch"}
-    assert rates_schedule([[0.1], [0.05]]) is None
+    assert rates_schedule([[0.1], [0.05]]) == {
+        "kind": "piecewise",
+        "boundaries": [1],
+        "factors": [0.5],
+        "every": "epoch",
+    }
+    assert rates_schedule([[0.1, 0.2]]) == {"kind": "piecewise", "boundaries": [1], "factors": [2], "every": "batch"}
+
+
+def test_plateaus() -> None:
+    settings = {
+        "factor": 0.5,
+        "patience": 3,
+        "mode": "min",
+        "threshold": 1e-4,
+        "threshold_mode": "rel",
+        "cooldown": 2,
+        "min_lrs": [0.01],
+    }
+    it = _made("ReduceLROnPlateau", settings)
+    made = program_schedule(FoundSchedule(it, "epoch", 10, 0.1, watched=[0.5], losses=[0.50001]))
+    assert made.callbacks[0]["config"] == {
+        "monitor": "loss",
+        "factor": 0.5,
+        "patience": 4,
+        "mode": "min",
+        "min_delta": 1e-4,
+        "relative": True,
+        "cooldown": 3,
+        "min_lr": 0.01,
+    }
+    made = program_schedule(FoundSchedule(it, "epoch", 10, 0.1, watched=[0.7], losses=[0.5], tested=True))
+    assert made.callbacks[0]["config"]["monitor"] == "val_loss" and made.validates
+    with pytest.raises(NotCaptured, match="isn't the loss of the epoch's training rows"):
+        program_schedule(FoundSchedule(it, "epoch", 10, 0.1, watched=[0.7], losses=[0.5]))
 
 
 # -- rows

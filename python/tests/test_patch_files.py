@@ -301,3 +301,4 @@ def test_words_are_those_of_the_command() -> None:
         for field in entry["fields"]:
             if field["type"] not in ("ignored", "fixed"):
                 assert table["optimizer"][entry["name"]][field["name"]] == field["default"]
+        assert table["optimizer_rules"].get(entry["name"], {}) == entry.get("by_rules", {})

@@ -73,13 +73,13 @@ TEST(OptimizerRules, AnotherOptimizerKeepsTheRules) {
           adam(
               {{"rules", "torch"}, {"weight_decay", 0.1}, {"beta_1", 0.5}, {"global_clipnorm", 2}}))
           .document;
-  replace_optimizer(document, "SGD");
+  replace_optimizer(document["compile"]["optimizer"], "SGD");
   EXPECT_EQ(
       document["compile"]["optimizer"],
       Json({{"class_name", "SGD"},
             {"config", {{"rules", "torch"}, {"weight_decay", 0.1}, {"global_clipnorm", 2}}}}));
   document = with(adam({{"beta_1", 0.5}, {"clipnorm", 2}})).document;
-  replace_optimizer(document, "SGD");
+  replace_optimizer(document["compile"]["optimizer"], "SGD");
   EXPECT_EQ(document["compile"]["optimizer"], Json({{"class_name", "SGD"}}));
 }
 

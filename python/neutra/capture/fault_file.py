@@ -70,8 +70,13 @@ def write(recording: Recording, path: str, script: str, arguments: list[str]) ->
                 _write_weights(recording, weights)
                 written.files["weights"] = f"{stem}.weights.h5"
             written.document = fault_document(recording, stem, script)
+            if recording.weights:
+                initial = {"file": os.path.basename(f"{stem}.weights.h5"), "sha256": digest(weights)}
+                written.document["program"]["fit"] = {**written.document["program"]["fit"], "initial_weights": initial}
             checked = json.loads(json.dumps(written.document))
             checked["program"]["data"]["arguments"]["file"] = data
+            if recording.weights:
+                checked["program"]["fit"]["initial_weights"]["file"] = weights
             _check(checked, f"{path}.check", recording)
             # The check adds notes.
             section = script_section(recording, script, arguments, os.path.dirname(path))

@@ -32,6 +32,7 @@ WATCHERS = frozenset(
 )
 #: Words in a callback's own code that change the training.
 CHANGES = ("stop_training", "learning_rate", ".lr", "set_value", "set_weights", "load_weights", "assign(", "trainable")
+_PLATEAU = ("monitor", "factor", "patience", "mode", "min_delta", "cooldown", "min_lr")
 _EARLY = ("monitor", "min_delta", "patience", "mode", "baseline", "restore_best_weights")
 
 
@@ -63,6 +64,11 @@ def read_callbacks(given: Any, log: CallLog, frame: Frame | None, rate: float | 
             _early_stopping(acting, callback, call, place)
         elif name == "TerminateOnNaN":
             acting.callbacks.append({"class_name": name, "config": {}})
+            acting.calls.append(call)
+        elif name == "ReduceLROnPlateau" and _is_keras(callback):
+            arguments = call.arguments if call else vars(callback)
+            config = {key: _plain(arguments[key]) for key in _PLATEAU if key in arguments}
+            acting.callbacks.append({"class_name": name, "config": config})
             acting.calls.append(call)
         elif name == "LearningRateScheduler" and _is_keras(callback):
             _scheduler(acting, callback, call, place, rate, epochs)
@@ -109,16 +115,19 @@ def _scheduler(
         acting.problems.append(NotCaptured(f"found a schedule that fails: {error}; allowed: a number", place))
         return
     decay = power_of(rates)
-    if decay is None:
-        shown = ", ".join(f"{each:.4g}" for each in rates[:5])
+    acting.schedule_call = call
+    if decay is None and (not rates[0] > 0 or epochs > 1000):
+        found = f"{epochs} epochs" if epochs > 1000 else f"a first rate of {rates[0]:g}"
         acting.problems.append(
-            NotCaptured(
-                f"found a LearningRateScheduler with the rates {shown}, ...; allowed: rate · decay^epoch", place
-            )
+            NotCaptured(f"found a LearningRateScheduler with {found}; allowed: at most 1000 epochs, a rate > 0", place)
         )
         return
     acting.first_rate = rates[0]
-    acting.schedule_call = call
+    if decay is None:
+        acting.schedule = listed_rates(rates[:epochs], "epoch")
+        shown = ", ".join(f"{each:.4g}" for each in rates[:5])
+        acting.notes.append(f"{place}: LearningRateScheduler has the rates {shown}, ...")
+        return
     if decay != 1:
         acting.schedule = {"decay_rate": decay, "every": "epoch"}
     acting.notes.append(f"{place}: LearningRateScheduler has the rate {rates[0]:.6g} · {decay:.6g}^epoch")
@@ -133,6 +142,20 @@ def rates_of(function: Callable[..., Any], rate: float, epochs: int) -> list[flo
             rate = float(function(epoch, rate) if takes_rate else function(epoch))
             rates.append(rate)
     return rates
+
+
+def listed_rates(rates: list[float], every: str) -> dict[str, Any] | None:
+    """Rates as a piecewise schedule, in shares of the first; None where they stay."""
+    changes = [(step, rate) for step, rate in enumerate(rates) if step and rate != rates[step - 1]]
+    if not changes:
+        return None
+    factors = [float(f"{rate / rates[0]:.12g}") for _, rate in changes]
+    return {
+        "kind": "piecewise",
+        "every": every,
+        "boundaries": [step for step, _ in changes],
+        "factors": factors,
+    }
 
 
 def power_of(rates: list[float]) -> float | None:
@@ -154,7 +177,9 @@ def _other(acting: Acting, callback: Any, place: Frame | None) -> None:
     if _is_keras(callback) and name not in ("LambdaCallback", "BackupAndRestore"):
         acting.problems.append(
             NotCaptured(
-                f"found the callback {name}; allowed: EarlyStopping, TerminateOnNaN, LearningRateScheduler", place
+                f"found the callback {name}; allowed: EarlyStopping, TerminateOnNaN, LearningRateScheduler, "
+                "ReduceLROnPlateau",
+                place,
             )
         )
         return

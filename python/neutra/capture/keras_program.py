@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .calls import Call, CallLog
-from .keras_callbacks import Acting, read_callbacks
+from .keras_callbacks import Acting, listed_rates, read_callbacks
 from .keras_trace import is_own, opened, parts_of
 from .recording import Frame, NotCaptured
 
@@ -51,12 +51,12 @@ def read_training(
         _model(model, found, frame)
     arguments = compiled.arguments if compiled else stored_arguments(model)
     place = (compiled.frame if compiled else None) or frame
-    rate = _optimizer(model, found, log, place, steps)
+    given = fit.arguments
+    epochs = int(given.get("epochs") or 1)
+    rate = _optimizer(model, found, log, place, steps, epochs, leave_out)
     if leave_out:
         rate = _without_schedule(model, found, place) or rate
     _compile(arguments, found, place)
-    given = fit.arguments
-    epochs = int(given.get("epochs") or 1)
     found.acting = read_callbacks(given.get("callbacks"), log, frame, rate, epochs)
     if leave_out:
         found.notes += [f"{problem}: left out" for problem in found.acting.problems]
@@ -172,7 +172,9 @@ def jsonable(value: Any) -> Any:
     return getattr(value, "__name__", str(value))
 
 
-def _optimizer(model: Any, found: Training, log: CallLog, place: Frame | None, steps: int | None) -> float | None:
+def _optimizer(
+    model: Any, found: Training, log: CallLog, place: Frame | None, steps: int | None, epochs: int, leave_out: bool
+) -> float | None:
     """Adds the optimiser with the settings that it has now. Its learning rate, where that is a number."""
     optimizer = getattr(model, "optimizer", None)
     if optimizer is None:
@@ -187,8 +189,14 @@ def _optimizer(model: Any, found: Training, log: CallLog, place: Frame | None, s
     config = jsonable(optimizer.get_config())
     if isinstance(config.get("learning_rate"), dict):
         schedule = config["learning_rate"]
-        config["learning_rate"] = _staircase(schedule, found, steps) or schedule
-    found.notes += [f"{place}: {note}" for note in as_trained(optimizer, config)]
+        first = _staircase(schedule, found, steps)
+        if first is None and not _is_known(schedule):
+            first, problem = _listed(optimizer, found, steps, epochs, place)
+            if problem and not leave_out:
+                allowed = ", ".join(_KNOWN)
+                found.problems.append(NotCaptured(f"{problem}; allowed: at most {MOST_RATES} rates, {allowed}", place))
+        config["learning_rate"] = schedule if first is None else first
+    found.notes += [f"{place}: {note}" for note in differences(optimizer)]
     found.options["optimizer"] = {"class_name": type(optimizer).__name__, "config": config}
     rate = config.get("learning_rate")
     return float(rate) if isinstance(rate, (int, float)) else None
@@ -201,7 +209,7 @@ def _without_schedule(model: Any, found: Training, place: Frame | None) -> float
     if not isinstance(schedule, dict):
         return None
     name, inner = schedule.get("class_name"), schedule.get("config", {})
-    if name in ("ExponentialDecay", "InverseTimeDecay") and not inner.get("staircase"):
+    if _is_known(schedule):
         return None
     rate = getattr(model.optimizer, "_learning_rate", None)
     config["learning_rate"] = float(rate(0) if callable(rate) else inner["initial_learning_rate"])
@@ -209,21 +217,48 @@ def _without_schedule(model: Any, found: Training, place: Frame | None) -> float
     return float(config["learning_rate"])
 
 
-def as_trained(optimizer: Any, config: dict[str, Any]) -> list[str]:
-    """Settings with which an optimiser of tf.keras 2.4, which programs have, trains as this newer one does (Keras 2.11
-    and later: keras/src/optimizers). Notes of what was set, and of what stays different."""
-    old = "legacy" in type(optimizer).__module__ or "decay" in config
-    name = type(optimizer).__name__
-    if old:
-        return []
-    if name == "RMSprop" and not config.get("momentum"):
-        config["momentum"] = 1e-30
-        return ["RMSprop adds epsilon inside the root since Keras 2.11: momentum = 1e-30 has the program do so"]
-    if name == "Nadam":
-        config["schedule_decay"] = 1
-        if hasattr(optimizer, "_u_product_counter"):
-            return ["Nadam of Keras 2.11 to 2.15 counts its momentum once for each weight: the program once a step"]
+def differences(optimizer: Any) -> list[str]:
+    """What stays different from a program with the rules keras3, which the import gives to newer optimisers."""
+    if type(optimizer).__name__ == "Nadam" and hasattr(optimizer, "_u_product_counter"):
+        return ["Nadam of Keras 2.11 to 2.15 counts its momentum once for each weight: the program once a step"]
     return []
+
+
+#: Schedules that the import makes a schedule of a program of.
+_KNOWN = ("CosineDecay", "ExponentialDecay", "InverseTimeDecay", "PiecewiseConstantDecay", "PolynomialDecay")
+#: More rates than these are no list that anybody reads.
+MOST_RATES = 20000
+
+
+def _is_known(schedule: dict[str, Any]) -> bool:
+    config = schedule.get("config", {})
+    if schedule.get("class_name") not in _KNOWN or schedule.get("registered_name"):
+        return False
+    return not config.get("cycle") and not (config.get("warmup_target") is not None and config.get("warmup_steps"))
+
+
+def _listed(
+    optimizer: Any, found: Training, steps: int | None, epochs: int, place: Frame | None
+) -> tuple[float | None, str]:
+    """The first rate of a schedule that has no kind of its own; all of them become a list in fit.schedule. Else None,
+    and why."""
+    schedule = getattr(optimizer, "_learning_rate", None)
+    name = type(schedule).__name__
+    if steps is None or not callable(schedule):
+        return None, f"found the schedule {name}, whose number of steps isn't known"
+    if steps * epochs > MOST_RATES:
+        return None, f"found the schedule {name} with {steps * epochs} rates"
+    try:
+        rates = [float(schedule(step)) for step in range(steps * epochs)]
+    except Exception as error:  # a schedule of the script's own
+        return None, f"found the schedule {name}, which fails at a plain number ({error})"
+    if not rates[0] > 0:
+        return None, f"found the schedule {name}, whose first rate is {rates[0]:g}"
+    listed = listed_rates(rates, "batch")
+    if listed:
+        found.options.setdefault("fit", {})["schedule"] = listed
+    found.notes.append(f"{place}: {name} is the list of the rates that it has in this training")
+    return rates[0], ""
 
 
 def _staircase(schedule: dict[str, Any], found: Training, steps: int | None) -> float | None:

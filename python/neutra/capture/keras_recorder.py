@@ -328,6 +328,9 @@ class Finisher:
         program["data"] = data.data
         sites = SiteMaker(program, self._log)
         objects = sites.layers(self._model)
+        undecayed = _undecayed(self._optimizer, objects)
+        if undecayed:
+            program["compile"]["optimizer"]["config"]["undecayed"] = undecayed
         sites.compile(self._compiled, self._optimizer, self._model)
         sites.fit(self._fit, training, batch_call(self._log, self._fit.arguments.get("x")))
         recording.program, recording.arrays, recording.sites = program, data.arrays, sites.sites
@@ -387,6 +390,19 @@ class Finisher:
             "fit": self._fit.frame,
         }
         return {**found, **{name: place for name, place in places.items() if place}}
+
+
+def _undecayed(optimizer: Any, objects: list[Any]) -> list[str]:
+    """The variables that exclude_from_weight_decay names."""
+    uses = getattr(optimizer, "_use_weight_decay", None)
+    if not getattr(optimizer, "weight_decay", None) or uses is None:
+        return []
+    found: list[str] = []
+    for index, made in enumerate(objects):
+        for variable in getattr(made, "trainable_weights", []):
+            if not uses(variable):
+                found.append(f"{index}/{str(variable.name).rpartition('/')[2].partition(':')[0]}")
+    return found
 
 
 def _by_layer(weights: list[tuple[str, list[Any]]] | None, objects: list[Any]) -> list[tuple[int, str, Any]] | None:

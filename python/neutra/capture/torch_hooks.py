@@ -52,6 +52,7 @@ class Hooks:
         self.ended_loops: set[tuple[int, int]] = set()
         self.kept_iterators: list[Any] = []
         self.scheduled = 0
+        self.watched_metrics: list[float] = []
         self.moving = 0
         self.over = False
         self.child = False
@@ -119,6 +120,9 @@ class Hooks:
         def step(scheduler: Any, *args: Any, **kwargs: Any) -> Any:
             if not self.moving:
                 self.scheduled += 1
+                given = args[0] if args else kwargs.get("metrics")
+                if given is not None and not isinstance(given, int):
+                    self.watched_metrics.append(float(given))
                 self.calls.schedule = self.calls.schedule or first(user_frames())
             with self.tracer.mute():
                 return plain(scheduler, *args, **kwargs)

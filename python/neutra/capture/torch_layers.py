@@ -153,14 +153,18 @@ class Layers:
             self.differs(op, f"{variable.name}: found {unknown} at the start; allowed: a function of torch.nn.init")
             return default or {"class_name": "Zeros", "config": {}}
 
-    def regularizer(self, variable: Variable) -> dict[str, Any] | None:
-        """PyTorch's weight_decay w adds w times the weight to the gradient: an L2 penalty of w / 2."""
-        if not variable.weight_decay:
-            return None
-        return {"class_name": "L2", "config": {"l2": plain(variable.weight_decay / 2)}}
+    def undecayed(self) -> list[str]:
+        """The variables that no weight decay shrinks: "bias" where it is all of that name, else "2/bias"."""
+        without = {(w.layer, w.name.partition("/")[0]) for w in self.weights if w.variable.weight_decay == 0.0}
+        decayed = {(w.layer, w.name.partition("/")[0]) for w in self.weights if w.variable.weight_decay}
+        without = {each for each in without - decayed if not each[1].startswith("moving")}
+        if not decayed:
+            return []
+        names = {name for _, name in without} - {name for _, name in decayed}
+        return sorted(names) + [f"{layer}/{name}" for layer, name in sorted(without) if name not in names]
 
     def variable_fields(self, op: Op, names: dict[str, str], ranks: dict[str, int]) -> dict[str, Any]:
-        """Initialisers and regularisers of a layer: `names` maps torch's names to Keras's ("weight": "kernel")."""
+        """Initialisers of a layer: `names` maps torch's names to Keras's ("weight": "kernel")."""
         config: dict[str, Any] = {}
         for torch_name, name in names.items():
             variable = op.variables.get(torch_name)
@@ -172,9 +176,6 @@ class Layers:
                 ranks[torch_name],
                 {"class_name": "GlorotUniform", "config": {}} if ranks[torch_name] > 1 else None,
             )
-            penalty = self.regularizer(variable)
-            if penalty and variable.requires_grad:
-                config[f"{name}_regularizer"] = penalty
         return config
 
     def trained(self, op: Op, layer: int) -> None:
@@ -280,10 +281,9 @@ def _batch_norm(to: Layers, op: Op) -> None:
         "epsilon": plain(float(settings["eps"])),
         "center": affine,
         "scale": affine,
+        "sample_variance": True,
         **to.variable_fields(op, names, {"weight": 1, "bias": 1}),
     }
-    if len(op.in_shape) < 4:
-        to.note(op, "running variances are of a sample in PyTorch (n - 1), of all rows (n) in programs")
     if op.training is False:
         to.differs(op, f"{op.called}: found evaluation mode while the script trains; allowed: model.train()")
     number = to.emit("BatchNormalization", config, op, {"eps": "epsilon", "momentum": "momentum", "affine": "scale"})

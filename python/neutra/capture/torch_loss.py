@@ -156,10 +156,7 @@ def _binary(found: FoundLoss) -> ProgramLoss:
         return made
     made.loss = {"class_name": "binary_crossentropy", "config": {"from_logits": True}}
     made.metrics = []
-    made.metric = {"name": "binary_crossentropy", "goal": "minimize", "from_logits": True}
-    made.notes.append(
-        "programs are compared by the cross entropy: an accuracy of logits has its threshold at 0.5, not 0"
-    )
+    made.metric = {"name": "binary_accuracy", "goal": "maximize", "threshold": 0}
     return made
 
 

@@ -15,14 +15,8 @@ from .torch_epochs import batches_site, count_epochs, epochs_site
 from .torch_layers import Layers
 from .torch_loop import FoundLoop, as_fit_loop, epoch_losses, found_loop
 from .torch_loss import ProgramLoss
-from .torch_optimizer import (
-    FoundOptimizer,
-    FoundSchedule,
-    ProgramOptimizer,
-    program_optimizer,
-    program_schedule,
-    rates_schedule,
-)
+from .torch_optimizer import FoundOptimizer, ProgramOptimizer, program_optimizer
+from .torch_schedule import SCHEDULE_ARGUMENTS, FoundSchedule, ProgramSchedule, program_schedule, rates_schedule
 from .torch_state import State
 
 if TYPE_CHECKING:
@@ -40,24 +34,29 @@ def recording_of(recorder: TorchRecorder, ended: bool) -> Recording:
     _by_hand(recorder, found)
     _gathered(recorder, found, layers, loss.reduction)
     optimizer = _optimizer(recorder, state)
-    _clipping(recorder, optimizer)
+    if layers.undecayed():
+        optimizer.config["undecayed"] = layers.undecayed()
+    _clipping(recorder, optimizer, layers)
     epochs, epochs_loop = _epochs(recorder, ended)
-    schedule = _schedule(recorder, found, epochs)
-    _momentum(recorder, optimizer, schedule)
     test = _test(recorder, found, layers)
+    schedule = _schedule(recorder, found, epochs, test is not None)
     recorder.differences += [*layers.differences, *optimizer.differences, *found.differences]
     sites = layers.sites + _sites(recorder, state, optimizer, found)
     site = epochs_site(epochs_loop)
     if site:
         sites.append(site)
     data: dict[str, Any] = {}
+    metrics = [*loss.metrics, *(name for name in schedule.metrics if name not in loss.metrics)]
+    if schedule.validates:
+        data["validation"] = "test"
     arrays = _arrays(recorder, layers, loss, test, data)
     loop = as_fit_loop(found, loss.reduction, layers.left_out if found.step else [], layers.detached)
     fit: dict[str, Any] = {
         "batch_size": _batch_size(recorder) * found.passes,
         "epochs": epochs,
         "shuffle": _shuffle(recorder, ended),
-        **({"schedule": schedule} if schedule else {}),
+        **({"schedule": schedule.schedule} if schedule.schedule else {}),
+        **({"callbacks": schedule.callbacks} if schedule.callbacks else {}),
         **({"loop": loop} if loop else {}),
     }
     program = {
@@ -72,13 +71,19 @@ def recording_of(recorder: TorchRecorder, ended: bool) -> Recording:
         "compile": {
             "optimizer": {"class_name": optimizer.class_name, "config": optimizer.config},
             "loss": loss.loss,
-            "metrics": loss.metrics,
+            "metrics": metrics,
         },
         "fit": fit,
         "data": data,
         "metric": loss.metric,
     }
-    notes = [*layers.notes, *(_placed(recorder, note) for note in optimizer.notes), *found.notes, *recorder.notes]
+    notes = [
+        *layers.notes,
+        *(_placed(recorder, note) for note in optimizer.notes),
+        *found.notes,
+        *schedule.notes,
+        *recorder.notes,
+    ]
     recording = Recording(
         f"torch {recorder.torch.__version__.split('+')[0]}", program, arrays, sites=sites, notes=notes
     )
@@ -159,18 +164,19 @@ def _optimizer(recorder: TorchRecorder, state: State) -> ProgramOptimizer:
     return program_optimizer(FoundOptimizer(name, groups, call.frame if call else None))
 
 
-def _clipping(recorder: TorchRecorder, optimizer: ProgramOptimizer) -> None:
+def _clipping(recorder: TorchRecorder, optimizer: ProgramOptimizer, layers: Layers) -> None:
     if recorder.watched is None:
         return
-    name, limit, frame = recorder.watched
+    name, limit, norm, frame = recorder.watched
     if name == "clip_grad_value_":
         optimizer.config["clipvalue"] = limit
-    else:
+    elif norm != 2 or layers.left_out:
+        found = f"the norm {norm:g}" if norm != 2 else "layers that the optimiser doesn't have"
         optimizer.differences.append(
-            NotCaptured(
-                f"found {name} with {limit:g}, by the norm of all gradients together; allowed: clip_grad_value_", frame
-            )
+            NotCaptured(f"found {name} with {found}; allowed: the Euclidean norm of all that is trained", frame)
         )
+    else:
+        optimizer.config["global_clipnorm"] = limit
 
 
 def _epochs(recorder: TorchRecorder, ended: bool) -> tuple[int, Any]:
@@ -196,36 +202,47 @@ def _epochs(recorder: TorchRecorder, ended: bool) -> tuple[int, Any]:
     return max(1, counted.count), counted.loop
 
 
-def _schedule(recorder: TorchRecorder, found: FoundLoop, epochs: int) -> dict[str, Any] | None:
+def _schedule(recorder: TorchRecorder, found: FoundLoop, epochs: int, tested: bool) -> ProgramSchedule:
     mine = [s for s in recorder.schedulers if s.optimizer is recorder.optimizer]
+    if len(mine) > 1:  # those inside a SequentialLR or ChainedScheduler step through it
+        outer = [s for s in mine if not any(s in getattr(other, "_schedulers", ()) for other in mine)]
+        mine = outer if len(outer) == 1 else mine
     if len(mine) > 1:
         recorder.differences.append(NotCaptured(f"found {len(mine)} schedulers; allowed: one", recorder.calls.schedule))
-        return None
+        return ProgramSchedule()
     if not mine:
         return _rates(recorder)
-    scheduler = mine[0]
-    call = recorder.log.of(scheduler)
-    settings = {key: getattr(scheduler, key) for key in ("gamma", "step_size") if hasattr(scheduler, key)}
-    if hasattr(scheduler, "milestones"):
-        settings["milestones"] = sorted(scheduler.milestones)
+    call = recorder.log.of(mine[0])
     frame = call.frame if call else recorder.calls.schedule
-    try:
-        return program_schedule(FoundSchedule(type(scheduler).__name__, settings, found.schedule, frame), epochs)
-    except NotCaptured as error:
-        recorder.differences.append(error)
-        return None
+    steps = sum(1 for step in recorder.steps if step.epoch == 0)
+    scheduled = FoundSchedule(
+        mine[0],
+        found.schedule,
+        epochs if found.schedule == "epoch" else epochs * steps,
+        recorder.first_rates(recorder.optimizer)[0],
+        seen=_seen_rates(recorder, found.schedule),
+        watched=recorder.watched_metrics,
+        losses=epoch_losses(recorder.steps),
+        tested=tested,
+        frame=frame,
+    )
+    with recorder.tracer.mute():
+        try:
+            return program_schedule(scheduled)
+        except NotCaptured as error:
+            recorder.differences.append(error)
+            return ProgramSchedule()
 
 
-def _momentum(recorder: TorchRecorder, optimizer: ProgramOptimizer, schedule: dict[str, Any] | None) -> None:
-    """PyTorch's momentum is of gradients, that of programs of steps: the same only while the rate stays."""
-    if schedule and optimizer.config.get("momentum") and schedule["decay_rate"] != 1:
-        text = (
-            "found momentum beside a schedule: programs keep steps with the rates of their time; allowed: one of them"
-        )
-        optimizer.differences.append(NotCaptured(text, recorder.calls.schedule))
+def _seen_rates(recorder: TorchRecorder, every: str) -> list[float]:
+    """The rates of the updates so far, one for each epoch or batch."""
+    updates = [step for step in recorder.steps if step.updates]
+    if every == "batch":
+        return [step.rate for step in updates]
+    return list({step.epoch: step.rate for step in reversed(updates)}.values())[::-1]
 
 
-def _rates(recorder: TorchRecorder) -> dict[str, Any] | None:
+def _rates(recorder: TorchRecorder) -> ProgramSchedule:
     """A rate that the script changes by hand."""
     by_epoch: dict[int, list[float]] = {}
     for step in recorder.steps:
@@ -233,16 +250,18 @@ def _rates(recorder: TorchRecorder) -> dict[str, Any] | None:
             by_epoch.setdefault(step.epoch, []).append(step.rate)
     rates = [by_epoch[epoch] for epoch in sorted(by_epoch)]
     if len({rate for steps in rates for rate in steps}) < 2:
-        return None
-    schedule = rates_schedule(rates)
+        return ProgramSchedule()
+    schedule = rates_schedule(rates) if recorder.session.options.run else None
     if schedule is None:
         recorder.differences.append(
             NotCaptured(
-                "found a learning rate that the loop changes; allowed: one factor for each epoch (ExponentialLR)",
+                "found a learning rate that the loop changes; allowed: a scheduler of torch.optim, or --run, which "
+                "sees all rates",
                 recorder.calls.step,
             )
         )
-    return schedule
+        return ProgramSchedule()
+    return ProgramSchedule(schedule)
 
 
 def _test(recorder: TorchRecorder, found: FoundLoop, layers: Layers) -> tuple[Any, Rows] | None:
@@ -381,7 +400,7 @@ def _sites(recorder: TorchRecorder, state: State, optimizer: ProgramOptimizer, l
     if not add(found.module, "/compile/loss", options):
         sites.append(Site(found.called, "/compile/loss", found.frames, options))
     for scheduler in recorder.schedulers:
-        add(scheduler, "/fit/schedule", {"gamma": "/fit/schedule/decay_rate"})
+        add(scheduler, "/fit/schedule", SCHEDULE_ARGUMENTS.get(type(scheduler).__name__, {}))
     if calls.backward is not None:
         sites.append(Site("backward", "/fit", [calls.backward]))
     size = {"batch_size": "/fit/batch_size"} if loop.passes == 1 else {}  # else no line says it

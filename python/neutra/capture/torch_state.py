@@ -56,8 +56,7 @@ class State:
             return 0.0
         for group in optimizer.param_groups:
             if any(each is parameter for each in group["params"]):
-                decoupled = type(optimizer).__name__ == "AdamW" or group.get("decoupled_weight_decay")
-                return 0.0 if decoupled else float(group.get("weight_decay", 0) or 0)
+                return float(group.get("weight_decay", 0) or 0)
         return None
 
     def updated(self) -> list[Any]:

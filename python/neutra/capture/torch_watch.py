@@ -83,9 +83,10 @@ class TorchRecorder(Hooks):
     def on_clip(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Gradients are clipped."""
         limit = args[1] if len(args) > 1 else kwargs.get("max_norm", kwargs.get("clip_value", 0.0))
+        norm = args[2] if len(args) > 2 else kwargs.get("norm_type", 2.0)
         frame = first(user_frames(3))
         if self.watched is None:
-            self.watched = (name, float(limit), frame)
+            self.watched = (name, float(limit), float(norm), frame)
 
     @guarded
     def before_root(self, module: Any, args: tuple[Any, ...]) -> None:

@@ -85,8 +85,8 @@ class KerasWords:
             raise CannotChange(f"{new!r} is no optimiser of Keras", use)
         defaults = words.table()["optimizer"][new["class_name"]]
         found = {key: value for key, value in new["config"].items() if value != defaults.get(key)}
-        if found.get("momentum") is not None and 0 < found["momentum"] < 1e-20:
-            found.pop("momentum")  # how a program says what Keras 2.11 computes without momentum
+        for key in ("rules", "undecayed"):  # what neutra alone says; exclude_from_weight_decay is a call of its own
+            found.pop(key, None)
         if new["class_name"] == "Nadam" and self.new_optimizers:
             found.pop("schedule_decay", None)
             if new["config"].get("schedule_decay") != 1:

@@ -234,8 +234,13 @@ class TorchScript:
                 raise CannotChange("the settings of the optimiser are unpacked here", at)
             argument = node.arg if isinstance(node, ast.keyword) else next(names, None)
             text = at.file.text[span.start : span.end]
-            if argument in ("params", "weight_decay"):
+            if argument == "params":
                 kept.append(text)
+            elif argument == "weight_decay" and change.old["config"].get(argument) == change.new["config"].get(
+                argument
+            ):
+                kept.append(text)
+                settings.pop(argument, None)
             elif argument == "lr" and change.old["config"]["learning_rate"] == change.new["config"]["learning_rate"]:
                 kept.append(text)
                 settings.pop("lr", None)

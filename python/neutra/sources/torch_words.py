@@ -29,6 +29,20 @@ _SCALED = {
 _OWN = {"exponential": "torch.exp({x})", "hard_sigmoid": "torch.clamp(0.2 * {x} + 0.5, 0, 1)"}
 _CLASSES = {"exponential": "Exponential", "hard_sigmoid": "HardSigmoid"}
 
+#: Settings that say how weights decay, or that the loop around the optimiser does.
+_LOOPS = frozenset(
+    [
+        "rules",
+        "undecayed",
+        "weight_decay",
+        "decoupled_weight_decay",
+        "dampening",
+        "clipnorm",
+        "clipvalue",
+        "global_clipnorm",
+    ]
+)
+
 
 class TorchWords:
     """What stands in a file for a value."""
@@ -111,9 +125,18 @@ class TorchWords:
                 found[argument] = written(config[key])
         defaults = words.table()["optimizer"][new["class_name"]]
         for key in config:
-            if key not in entry["arguments"] and config[key] != defaults.get(key):
+            if key not in entry["arguments"] and key not in _LOOPS and config[key] != defaults.get(key):
                 raise CannotChange(f"{key} is no setting of PyTorch's {entry['class']}", use)
-        return entry["class"], found
+        decay, name = config.get("weight_decay", 0), entry["class"]
+        if config.get("decoupled_weight_decay") and name == "Adam":
+            name = "AdamW"
+        if decay != (0.01 if name == "AdamW" else 0):
+            found["weight_decay"] = written(decay)
+        if config.get("decoupled_weight_decay") and name == "NAdam":
+            found["decoupled_weight_decay"] = "True"
+        if config.get("dampening"):
+            found["dampening"] = written(config["dampening"])
+        return name, found
 
     def initializer(self, new: Any, weight: str, fans: tuple[int, int] | None, use: At, edits: Edits) -> str:
         """The call of torch.nn.init that draws a weight as a program's initialiser does. `fans` are the numbers of

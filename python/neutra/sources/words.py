@@ -51,11 +51,12 @@ def _without_defaults(section: str, value: Json) -> Json:
 
 
 def optimizer(value: Json) -> Json:
-    """An optimiser as {class_name, config} with all of its settings."""
+    """An optimiser as {class_name, config} with all of its settings; defaults are those of its rules."""
     name, config = _parts(value)
     for known, defaults in table()["optimizer"].items():
         if isinstance(name, str) and name.lower() == known.lower():
-            full = dict(defaults)
+            rules = table()["optimizer_rules"].get(known, {}).get(config.get("rules"), {})
+            full = {**defaults, **rules}
             for key, given in config.items():
                 key = "learning_rate" if key == "lr" else key
                 if key in full and not (given is None and key == "epsilon"):

@@ -9,6 +9,6 @@ for epoch in range(10):
     optimizer.zero_grad()
     loss = nn.functional.cross_entropy(model(x), y, label_smoothing=0.1)
     loss.backward()
-    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)
+    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0, norm_type=float("inf"))
     optimizer.step()
     scheduler.step()
