@@ -69,9 +69,7 @@ class Writer {
     if (options_.standalone && !saves()) text += "import sys\n";
     text += "import numpy as np\n";
     if (is(KerasDialect::kKeras3)) text += "import keras\n";
-    if (is(KerasDialect::kTfKeras) || is_old()) {
-      text += "import tensorflow as tf\n";
-    }
+    if (is(KerasDialect::kTfKeras) || is_old()) text += "import tensorflow as tf\n";
     const std::string keras = is(KerasDialect::kTfKeras) ? "tensorflow.keras." : "keras.";
     if (batch_rate_ && is_old()) text += "from keras import backend as K\n";
     for (const auto& [module, names] : {std::pair{"callbacks", &callbacks_},
@@ -324,8 +322,8 @@ class Writer {
       config.erase("learning_rate");
     }
     if (const std::string rest = keywords(config); !rest.empty()) append(arguments, rest);
-    std::string optimizer_made = optimizers_.use(name) + "(" + arguments + ")";
-    std::string text = "\n" + options_.hook.before_compile;
+    std::string optimizer_made = optimizers_.use(name) + "(" + arguments + ")",
+                text = "\n" + options_.hook.before_compile;
     if (options_.hook.names_optimizer) {
       text += "optimizer = " + optimizer_made + "\n";
       optimizer_made = "optimizer";
@@ -420,12 +418,11 @@ class Writer {
              "\"learning_rate\", " +
              rate("int(model.optimizer.iterations)") + "))";
     }
-    const bool old = is_old();
     return callbacks_.use("LambdaCallback") + "(on_batch_begin=lambda batch, logs: " +
-           (old ? "K.set_value(model.optimizer.lr, "
-                : "tf.keras.backend.set_value(model.optimizer.learning_rate, ") +
-           rate(old ? "int(K.get_value(model.optimizer.iterations))"
-                    : "int(model.optimizer.iterations)") +
+           (is_old() ? "K.set_value(model.optimizer.lr, "
+                     : "tf.keras.backend.set_value(model.optimizer.learning_rate, ") +
+           rate(is_old() ? "int(K.get_value(model.optimizer.iterations))"
+                         : "int(model.optimizer.iterations)") +
            "))";
   }
 
@@ -484,11 +481,10 @@ class Writer {
   std::string loss_;              ///< as compile() is given it
   double rate_ = 0;
   std::optional<LearningRateSchedule> schedule_;
-  bool batch_rate_ = false;      ///< the rate changes after each batch
-  bool new_rules_ = false;       ///< of optimisers since Keras 2.11
-  std::string rate_expression_;  ///< that stands for the rate
-  bool masked_ = false;          ///< does the output have a mask of steps?
-  bool hard_sigmoid_ = false;    ///< a layer has it, and Keras another one
+  bool batch_rate_ = false, new_rules_ = false;  ///< the schedule's; the optimiser's: Keras 2.11's
+  std::string rate_expression_;                  ///< that stands for the rate
+  bool masked_ = false;                          ///< does the output have a mask of steps?
+  bool hard_sigmoid_ = false;                    ///< a layer has it, and Keras another one
   Names callbacks_, constraints_, initializers_, layers_, losses_, optimizers_, regularizers_,
       schedules_;
 };

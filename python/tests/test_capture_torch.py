@@ -93,7 +93,12 @@ EXPECTED: dict[str, tuple[list[str], dict[str, Any], dict[str, str]]] = {
     ),
     "logits": (
         [*["Dense", "Activation"] * 3, "Dense"],
-        {"/compile/loss/config/from_logits": True, "/metric/name": "binary_accuracy", "/metric/threshold": 0, "/data/test": "train"},
+        {
+            "/compile/loss/config/from_logits": True,
+            "/metric/name": "binary_accuracy",
+            "/metric/threshold": 0,
+            "/data/test": "train",
+        },
         {"Dense": "layers.append(nn.Linear(size, width))"},
     ),
     "feature_extractor": (

@@ -59,7 +59,8 @@ KERAS: dict[str, tuple[str, str]] = {
     "own_schedule": (
         "keras.optimizers.SGD(Own())",
         "class Own(schedules.LearningRateSchedule):\n"
-        "    def __call__(self, step):\n        return 0.1 / (1.0 + 0.5 * (step % 3))\n"
+        "    def __call__(self, step):\n"
+        "        return 2.0 * schedules.PolynomialDecay(0.05, 9, cycle=True)(step)\n"
         "    def get_config(self):\n        return {}",
     ),
     "scheduler": (
@@ -131,7 +132,11 @@ TORCH: dict[str, tuple[str, str, str]] = {
     "cosine": ("Adam(model.parameters(), lr=0.02)", "CosineAnnealingLR(optimizer, 8, 0.001)", "epoch"),
     "linear": ("Adam(model.parameters(), lr=0.02)", "LinearLR(optimizer, 0.1, 1.0, 10)", "batch"),
     "polynomial": ("Adam(model.parameters(), lr=0.02)", "PolynomialLR(optimizer, 10, 2.0)", "epoch"),
-    "one_cycle": ("Adam(model.parameters(), lr=0.02)", "OneCycleLR(optimizer, 0.05, total_steps=24)", "batch"),
+    "one_cycle": (
+        "Adam(model.parameters(), lr=0.02)",
+        "OneCycleLR(optimizer, 0.05, total_steps=24, cycle_momentum=False)",
+        "batch",
+    ),
     "restarts": ("SGD(model.parameters(), lr=0.1)", "CosineAnnealingWarmRestarts(optimizer, 4)", "epoch"),
     "by_function": ("SGD(model.parameters(), lr=0.1)", "LambdaLR(optimizer, lambda n: 1 / (1 + n % 4))", "epoch"),
     "sequence": (

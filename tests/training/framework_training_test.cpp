@@ -230,7 +230,7 @@ TEST_F(InitialWeights, TheDigestIsTheIdentity) {
   EXPECT_NE(program_hash(p), program_hash(none));
   EXPECT_EQ(program_hash(none), program_hash(two_moons(optimizer("Adam", 0.01))));
   other.document["fit"]["initial_weights"]["sha256"] = "short";
-  EXPECT_EQ(validate(other.document).at(0).path, "/fit/initial_weights/sha256");
+  EXPECT_EQ(program::validate(other.document).at(0).path, "/fit/initial_weights/sha256");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "program/key_access.h"
+#include "tests/source_file.h"
 
 namespace neutra::training {
 namespace {
@@ -153,7 +154,7 @@ std::vector<Json> all_optimizers() {
 
 // Keras 2.15 and 3 and PyTorch themselves; made by make_optimizer_cases.py.
 TEST(Optimizers, StepsOfTheFrameworks) {
-  const Json file = read_json(std::filesystem::path(NEUTRA_TEST_DATA) / "optimizer_cases.json");
+  const Json file = read_json(source_file("tests/training/data") / "optimizer_cases.json");
   // The second variable begins at another cache line.
   constexpr std::size_t kSecond = 16;
   const std::vector<Extent> variables{{0, 3}, {kSecond, 2}};

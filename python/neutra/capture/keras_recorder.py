@@ -270,7 +270,12 @@ class KerasRecorder:
         """The batches of an epoch, where they are known."""
         if call.arguments.get("steps_per_epoch"):
             return int(call.arguments["steps_per_epoch"])
-        if filled is None or filled.fit.get("validation_split"):
+        if filled is None:  # rows of a stream are counted at its end
+            shape = getattr(call.arguments.get("x"), "shape", None)
+            if not shape or call.arguments.get("validation_split"):
+                return None
+            return math.ceil(int(shape[0]) / int(call.arguments.get("batch_size") or 32))
+        if filled.fit.get("validation_split"):
             return None
         rows_of_x = len(filled.arrays["x_train" if "x_train" in filled.arrays else "x"])
         return math.ceil(rows_of_x / int(filled.fit["batch_size"]))

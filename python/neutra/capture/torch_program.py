@@ -214,7 +214,7 @@ def _schedule(recorder: TorchRecorder, found: FoundLoop, epochs: int, tested: bo
         return _rates(recorder)
     call = recorder.log.of(mine[0])
     frame = call.frame if call else recorder.calls.schedule
-    steps = sum(1 for step in recorder.steps if step.epoch == 0)
+    steps = sum(1 for step in recorder.steps if step.epoch == 0) // found.passes
     scheduled = FoundSchedule(
         mine[0],
         found.schedule,

@@ -108,6 +108,8 @@ def _share(rate: float, found: FoundSchedule) -> float | int:
 def _list(found: FoundSchedule) -> ProgramSchedule:
     """The rates that a copy of the scheduler has from its beginning on."""
     name = type(found.scheduler).__name__
+    if getattr(found.scheduler, "cycle_momentum", False):
+        raise NotCaptured(f"found {name}, which changes the momentum; allowed: cycle_momentum=False", found.frame)
     if found.steps > MOST_RATES:
         raise NotCaptured(
             f"found {name} with {found.steps} rates; allowed: at most {MOST_RATES}, or "
