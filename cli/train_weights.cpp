@@ -31,6 +31,7 @@ void tell_drawn_layers(const std::string& id, const program::Program& program,
   std::size_t all = 0;
   for (std::size_t i = 0; i < resolved.layers.size(); ++i) {
     const program::ResolvedLayer& layer = resolved.layers[i];
+    if (layer.weights_of) continue;
     all += !layer.weights.empty();
     if (layer.weights.empty() || !(*given)[i].empty()) continue;
     drawn.push_back(std::to_string(layer.index) + " (" + layer.class_name + ")");

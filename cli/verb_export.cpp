@@ -33,7 +33,8 @@ void take_weights(const Arguments& arguments, const fs::path& file, training::Lo
       training::WeightCache cache(data_path(arguments, file));
       const auto given = cache.get(*initial, request.resolved);
       for (std::size_t i = 0; i < given->size(); ++i) {
-        if (!(*given)[i].empty()) request.weights[i] = (*given)[i];
+        const std::size_t owner = request.resolved.layers[i].weights_of.value_or(i);
+        if (!(*given)[owner].empty()) request.weights[i] = (*given)[owner];
       }
     }
     return;

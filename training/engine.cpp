@@ -23,6 +23,7 @@ std::vector<Extent> variables_without(const program::ResolvedProgram& program,
   std::vector<Extent> others;
   for (std::size_t i = 0; i < program.layers.size(); ++i) {
     const program::ResolvedLayer& layer = program.layers[i];
+    if (layer.weights_of) continue;
     for (std::size_t k = 0; k < layer.weights.size(); ++k) {
       const std::string& name = layer.weights[k].name;
       const Weights::Variable& variable = weights.of_layer(i)[k];

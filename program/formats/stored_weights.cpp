@@ -13,6 +13,7 @@ namespace {
 
 /// Does the layer's every variable have the shape of the array in its place?
 bool fits(const WeightGroup& group, const ResolvedLayer& layer) {
+  if (layer.weights_of) return false;  // another layer's
   return std::equal(group.shapes.begin(), group.shapes.end(), layer.weights.begin(),
                     layer.weights.end(),
                     [](const Shape& shape, const Weight& weight) { return shape == weight.shape; });
@@ -61,7 +62,7 @@ std::string weight_file(const ResolvedProgram& program, const ModelWeights& weig
   for (const ResolvedLayer& layer : program.layers) classes.push_back(layer.class_name);
   const std::vector<std::string> all = keras_layer_names(classes);
   for (std::size_t i = 0; i < program.layers.size(); ++i) {
-    if (program.layers[i].weights.empty()) continue;
+    if (program.layers[i].weights.empty() || program.layers[i].weights_of) continue;
     names.push_back(all[i]);
     const std::string place = "/" + all[i];
     file.make_group(place);
