@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/hdf5_file.h"
 #include "program/formats/keras_arrays.h"
-#include "program/formats/keras_config.h"
+#include "program/formats/keras_graph.h"
 #include "program/layer.h"
 
 namespace neutra::program {
