@@ -10,7 +10,7 @@ const std::vector<Option>& option_table() {
     std::vector<Option> all;
     for (const auto group :
          {common_group, training_group, search_group, simulation_group, mutation_group,
-          benchmark_group, tools_group, scripts_group, studies_group}) {
+          benchmark_group, tools_group, scripts_group, source_group, studies_group}) {
       std::vector<Option> rows = group();
       all.insert(all.end(), std::make_move_iterator(rows.begin()),
                  std::make_move_iterator(rows.end()));

@@ -9,6 +9,7 @@ namespace neutra::cli {
 #define NEUTRA_VERBS(ROW) \
   ROW(bench)              \
   ROW(capture)            \
+  ROW(check)              \
   ROW(collect)            \
   ROW(completion)         \
   ROW(config)             \

@@ -52,6 +52,8 @@ Paths::Paths(const PathQuestion& question, const Values& values)
     : question_(question), values_(values) {
   const std::vector<Block>& blocks = values.graph().blocks();
   state_.assign(blocks.size(), question.every);
+  const std::vector<Flow>& flows = values.graph().flows();
+  border_.assign(flows.size(), question.every);
   most_steps_ = 100 * static_cast<std::uint64_t>(values.tree().size()) + 100000;
   const auto count = static_cast<BlockId>(blocks.size());
   bool changed = true;
@@ -62,6 +64,12 @@ Paths::Paths(const PathQuestion& question, const Values& values)
       const bool now = through(block, beyond(block));
       if (now == state_[block]) continue;
       state_[block] = now;
+      changed = true;
+    }
+    for (FlowId flow = 0; flow < flows.size(); ++flow) {
+      const bool now = at_border(flows[flow]);
+      if (now == border_[flow]) continue;
+      border_[flow] = now;
       changed = true;
     }
   }
@@ -118,7 +126,7 @@ bool Paths::beyond(BlockId id) const {
   const FlowGraph& graph = values_.graph();
   const Block& block = graph.blocks()[id];
   const Flow& flow = graph.flows()[block.flow];
-  if (id == (question_.forward ? flow.exit : flow.entry)) return at_border(flow);
+  if (id == (question_.forward ? flow.exit : flow.entry)) return border_[block.flow];
   const std::vector<BlockId>& next = question_.forward ? block.next : block.previous;
   if (question_.every)
     return std::all_of(next.begin(), next.end(), [&](BlockId one) { return state_[one]; });

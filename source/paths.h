@@ -52,7 +52,8 @@ class Paths {
 
   PathQuestion question_;
   const Values& values_;
-  std::vector<bool> state_;  ///< at the beginning of each block, in the direction's sense
+  std::vector<bool> state_;   ///< at the beginning of each block, in the direction's sense
+  std::vector<bool> border_;  ///< beyond the end (forward) or beginning of each flow
   mutable std::uint64_t steps_ = 0;
   std::uint64_t most_steps_ = 0;
 };

@@ -23,6 +23,8 @@ std::vector<Option> benchmark_group();
 std::vector<Option> tools_group();
 /// Training scripts: how they are captured and patched.
 std::vector<Option> scripts_group();
+/// Sources of Python that are read for silent bugs, and the rules for that.
+std::vector<Option> source_group();
 /// Studies, their jobs, and folders that are shown in a browser.
 std::vector<Option> studies_group();
 
