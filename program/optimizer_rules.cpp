@@ -11,7 +11,7 @@ namespace neutra::program {
 namespace {
 
 /// The layer of "2/bias"; nullopt for the names of variables of all layers.
-std::optional<std::int64_t> layer_of(const std::string& variable) {
+std::optional<std::int64_t> layer_named_by(const std::string& variable) {
   const std::size_t slash = variable.find('/');
   if (slash == std::string::npos) return std::nullopt;
   return parse_number<std::int64_t>(variable.substr(0, slash));
@@ -75,7 +75,7 @@ void check_rules(const Json& optimizer, const std::string& path, std::size_t lay
     report("decoupled_weight_decay", true, "false: Keras's weight_decay always is");
   }
   for (const Json& variable : config.at("undecayed")) {
-    const auto layer = layer_of(variable.get<std::string>());
+    const auto layer = layer_named_by(variable.get<std::string>());
     if (layer && *layer >= static_cast<std::int64_t>(layers)) {
       report("undecayed", variable, "layers 0 to " + std::to_string(layers - 1));
     }

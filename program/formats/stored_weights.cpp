@@ -12,14 +12,14 @@ namespace neutra::program {
 namespace {
 
 /// Does the layer's every variable have the shape of the array in its place?
-bool fits(const WeightGroup& group, const ResolvedLayer& layer) {
+bool group_fits(const WeightGroup& group, const ResolvedLayer& layer) {
   if (layer.weights_of) return false;  // another layer's
   return std::equal(group.shapes.begin(), group.shapes.end(), layer.weights.begin(),
                     layer.weights.end(),
                     [](const Shape& shape, const Weight& weight) { return shape == weight.shape; });
 }
 
-Shape shape_of(const Hdf5File& file, const std::string& path) {
+Shape stored_shape(const Hdf5File& file, const std::string& path) {
   Shape shape;
   for (const std::uint64_t extent : file.extents(path)) {
     shape.push_back(
@@ -48,7 +48,7 @@ std::vector<WeightGroup> read_weight_groups(std::string_view image,
     WeightGroup made{layer, {}, {}};
     for (const std::string& weight : split_attribute(file, root + layer, "weight_names")) {
       const std::string place = root + layer + "/" + weight;
-      made.shapes.push_back(shape_of(file, place));
+      made.shapes.push_back(stored_shape(file, place));
       made.values.push_back(file.read_floats(place, static_cast<std::uint64_t>(kMaxElements)));
     }
     if (!made.shapes.empty()) groups.push_back(std::move(made));
@@ -88,13 +88,14 @@ ModelWeights fitting_weights(const std::vector<WeightGroup>& groups,
   std::vector<std::vector<std::size_t>> most(layers + 1, std::vector<std::size_t>(count + 1));
   for (std::size_t i = layers; i-- > 0;) {
     for (std::size_t j = count; j-- > 0;) {
-      most[i][j] = fits(groups[j], program.layers[i]) ? most[i + 1][j + 1] + 1
-                                                      : std::max(most[i + 1][j], most[i][j + 1]);
+      most[i][j] = group_fits(groups[j], program.layers[i])
+                       ? most[i + 1][j + 1] + 1
+                       : std::max(most[i + 1][j], most[i][j + 1]);
     }
   }
   ModelWeights weights(layers);
   for (std::size_t i = 0, j = 0; i < layers && j < count;) {
-    if (fits(groups[j], program.layers[i])) {
+    if (group_fits(groups[j], program.layers[i])) {
       weights[i++] = groups[j++].values;
     } else if (most[i][j + 1] >= most[i + 1][j]) {
       ++j;  // an earlier layer goes first
