@@ -9,6 +9,7 @@
 #include "cli/outputs.h"
 #include "cli/provenance.h"
 #include "cli/report_curves.h"
+#include "cli/report_patches.h"
 #include "cli/stopping.h"
 #include "cli/texts.h"
 #include "cli/verbs.h"
@@ -115,6 +116,9 @@ Result run(const Arguments& arguments) {
     catch_signals();
     input.curves = train_curves(arguments, input.network, input.file);
   }
+  input.patches = report_patches(arguments, input.network);
+  if (input.patches && !input.patches->refusal.empty() && !arguments.flag("quiet"))
+    std::cerr << "neutra: the report has lines and no patches: " << input.patches->refusal << "\n";
   input.provenance = provenance();
   const auto document = std::make_shared<const Json>(report::report_document(input));
   const auto form_of = [document, table = arguments.text("table")](const std::string& form) {
@@ -139,9 +143,11 @@ Verb report_verb() {
       .synopsis =
           "report STORE|FILE.tsv... [-o FILE.html] [--answers FILE.csv] [--study FOLDER] [--curves "
           "N|id:LIST]\n"
-          "                    [--fault FAULT] [--format html|json|csv] [--table NAME]",
+          "                    [--fault FAULT] [--format html|json|csv] [--table NAME] [--patches "
+          "on|off]",
       .options = {.names = {"answers", "curves", "data-dir", "fault", "match", "memory", "output",
-                            "replicas", "study", "table", "top", "unlocated", "variant", "workers"},
+                            "patches", "python", "replicas", "study", "table", "top", "unlocated",
+                            "variant", "workers"},
                   .least_positional = 1,
                   .most_positional = kMostCompared,
                   .positional_name = "STORE|FILE.tsv",
@@ -163,7 +169,11 @@ Verb report_verb() {
           "a program the page shows them\n"
           "side by side: the best metric over the evaluations, and which repairs they have in "
           "common. csv is one table of the\n"
-          "page, that --table names.",
+          "page, that --table names. Of a fault that was captured from a script the page has the "
+          "lines "
+          "of each change, and each\n"
+          "repair as a patch of the script's files, made with the Python package (--patches off: "
+          "lines alone).",
       .example =
           "  neutra report D7.h5 -o D7.html\n"
           "  neutra report D7.h5 --curves 5 -o D7.html\n"

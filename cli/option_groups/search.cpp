@@ -75,6 +75,13 @@ std::vector<Option> search_group() {
        .type = kFlag,
        .help = "after the search train the sub-patches that tell which repairs are 1-minimal (no "
                "single change can be taken back)"},
+      {.name = "patches",
+       .type = kChoice,
+       .argument = "on|off",
+       .fallback = "on",
+       .choices = {"on", "off"},
+       .help = "of a captured script: each repair as a patch of its files, made with the Python "
+               "package"},
       {.name = "preset",
        .type = kChoice,
        .argument = "NAME",

@@ -153,10 +153,10 @@ TEST_F(Captured, ScoresByLine) {
                       {"D7.json", "/script", "--match type, layer"}));
 }
 
-TEST_F(Captured, TheReportHasLines) {
+TEST_F(Captured, TheReportHasLinesAlsoWithoutPython) {
   search();
   folder_.write("a.csv", "fault,tool,answer\ncaptured,layers,ACH(3)\n");
-  const Json report = json({"report", "s.h5", "--json", "--answers", "a.csv"});
+  const Json report = json({"report", "s.h5", "--json", "--answers", "a.csv", "--patches", "off"});
   EXPECT_EQ(report["script"]["file"], "train.py");
   EXPECT_EQ(report["script"]["folder"], fs::canonical(folder_.path()).string());
   EXPECT_EQ(report["patches"], nullptr);
@@ -164,6 +164,42 @@ TEST_F(Captured, TheReportHasLines) {
   EXPECT_EQ(report["keys"]["unit1"]["places"][0]["line"], 7);
   EXPECT_EQ(report["keys"]["lr"]["places"][0]["kind"], "command_line");
   EXPECT_EQ(report["scores"]["tools"][0]["lines"], "train.py:21");
+  const Called none =
+      call({"report", "s.h5", "--json", "--python", "/no/such/python"}, folder_.path());
+  ASSERT_EQ(none.exit, 0) << none.err;
+  EXPECT_TRUE(has(none.err, {"the report has lines and no patches", "/no/such/python"}));
+  const Json patches = parse_json(none.out, "out")["patches"];
+  EXPECT_TRUE(has(patches["refusal"].get<std::string>(), {"/no/such/python"}));
+  EXPECT_EQ(patches["repairs"], Json::object());
+}
+
+/// Python's standard library is all that patches need.
+TEST_F(Captured, TheReportHasEachRepairAsAPatch) {
+  search();
+  const Called called = call({"report", "s.h5", "--json"}, folder_.path());
+  ASSERT_EQ(called.exit, 0) << called.err;
+  const Json report = parse_json(called.out, "out");
+  ASSERT_EQ(report["patches"]["refusal"], nullptr) << report["patches"];
+  bool sigmoid = false;
+  for (const Json& node : report["network"]["nodes"]) {
+    if (!node["alternative"].get<bool>()) continue;
+    const Json& patch = report["patches"]["repairs"].at(std::to_string(node["id"].get<int>()));
+    if (node["changes"] != Json{{"act3", "sigmoid"}}) continue;
+    sigmoid = true;
+    EXPECT_EQ(patch["refused"], Json::array());
+    EXPECT_EQ(patch["diff"][0], "--- a/train.py");
+    std::string text;
+    for (const Json& line : patch["diff"]) text += line.get<std::string>() + "\n";
+    EXPECT_TRUE(has(text, {"-        layers.Dense(1, activation=\"softmax\"),\n",
+                           "+        layers.Dense(1, activation=\"sigmoid\"),\n"}));
+  }
+  EXPECT_TRUE(sigmoid);
+  // Files that have changed since: lines alone.
+  folder_.write("train.py", "\n" + folder_.read("train.py"));
+  const Called changed = call({"report", "s.h5", "--json"}, folder_.path());
+  ASSERT_EQ(changed.exit, 0) << changed.err;
+  EXPECT_TRUE(has(parse_json(changed.out, "out")["patches"]["refusal"].get<std::string>(),
+                  {"train.py has changed since it was captured"}));
 }
 
 }  // namespace

@@ -98,11 +98,12 @@ class PageTest(unittest.TestCase):
         rows += [(2, 11234 + i, rows[1][3], [0.0001234567 + i], losses[1], one, i == 3) for i, one in enumerate(deep)]
         (cls.folder / "long.tsv").write_text(tsv(rows), encoding="utf-8")
         neutra("report", cls.folder / "long.tsv", "-o", cls.folder / "long.html")
-        # A fault that was captured from a script.
+        # A fault that was captured from a script, with patches and without.
         captured = cls.folder / "captured.h5"
         neutra("search", ROOT / "tests/data/script/fault.json", "--store", captured, "--replicas", "5",
                "--budget-evaluations", "150", "--max-depth", "1", "--quiet")
         neutra("report", captured, "-o", cls.folder / "captured.html")
+        neutra("report", captured, "-o", cls.folder / "unpatched.html", "--python", "/no/such/python")
         cls.captured = json.loads(neutra("report", captured, "--json"))
         # Its repairs are as good as can be, and one hyperparameter explains nearly all.
         neutra("report", ROOT / "tests/data/compat/0.1.0/batch/D6.h5", "-o", cls.folder / "d6.html")
@@ -691,16 +692,44 @@ class PageTest(unittest.TestCase):
         text = pathlib.Path(waiting.value.path()).read_text(encoding="utf-8")
         self.assertEqual(text.splitlines(), self.document["scripts"]["fix"])
 
-    def test_lines_of_a_captured_script(self):
+    def test_lines_and_patches_of_a_captured_script(self):
         page = self.open("captured")
         repair = next(node for node in self.captured["network"]["nodes"] if node["changes"] == {"act3": "sigmoid"})
         row = page.locator(f"#program-table tr[data-program='{repair['id']}']")
         row.click()
         self.assertIn("train.py:21", row.inner_text())
         self.assertEqual(page.locator("#detail .lines").first.inner_text(), "train.py:21")
+        section = page.locator("#patches")
+        section.scroll_into_view_if_needed()
+        self.assertIn("captured from train.py", section.inner_text())
+        self.assertIn(f"Program {repair['id']}: act3 softmax \u2192 sigmoid", section.inner_text())
+        self.assertIn('layers.Dense(1, activation="sigmoid")', section.locator(".added").first.inner_text())
+        self.assertIn('layers.Dense(1, activation="softmax")', section.locator(".removed").first.inner_text())
+        green, red = (section.locator(kind).first.evaluate("line => getComputedStyle(line).backgroundColor") for kind in (".added", ".removed"))
+        self.assertNotEqual(green, red)
+        name = f"patch_{repair['id']}.diff"
+        with page.expect_download() as waiting:
+            section.get_by_role("button", name=name).click()
+        self.assertEqual(waiting.value.suggested_filename, f"captured-{name}")
+        patch = pathlib.Path(waiting.value.path())
+        self.assertEqual(patch.read_text(encoding="utf-8").splitlines(), self.captured["patches"]["repairs"][str(repair["id"])]["diff"])
+        script = self.folder / "patched"
+        script.mkdir()
+        (script / "train.py").write_bytes((ROOT / "tests/data/script/train.py").read_bytes())
+        subprocess.run(["patch", "-p1", "-s", "-i", patch], cwd=script, check=True)
+        self.assertIn('activation="sigmoid"', (script / "train.py").read_text(encoding="utf-8"))
+
+    def test_lines_alone_where_no_patch_can_be_made(self):
+        page = self.open("unpatched")
+        section = page.locator("#patches")
+        self.assertIn("Patches weren't made: ", section.inner_text())
+        self.assertIn("/no/such/python", section.inner_text())
+        self.assertEqual(section.locator(".diff").count(), 0)
+        self.assertIn("train.py:21", page.locator("#program-table").inner_text())
 
     def test_other_reports_have_no_lines(self):
         page = self.open("d7")
+        self.assertEqual(page.locator("#patches").count(), 0)
         self.assertNotIn("Lines", page.locator("#program-table th").all_inner_texts())
 
     def test_tables_are_those_of_the_command(self):
