@@ -88,7 +88,7 @@ TEST(OptimizerRules, UndecayedVariablesFollowTheirLayers) {
   const auto undecayed = [&] { return document["compile"]["optimizer"]["config"]["undecayed"]; };
   repeat_layer(document, 0, 2);
   EXPECT_EQ(undecayed(), Json({"0/bias", "2/bias", "gamma"}));
-  erase_layer(document, 0);
+  repeat_layer(document, 0, 0);
   EXPECT_EQ(undecayed(), Json({"1/bias", "gamma"}));
 }
 

@@ -15,6 +15,7 @@
 #include "program/formats/keras_model.h"
 #include "program/graph.h"
 #include "random_graphs.h"
+#include "tests/source_file.h"
 #include "tests/test_folder.h"
 #include "training/eager.h"
 #include "training/fused/engine.h"
@@ -187,7 +188,8 @@ double apart(std::span<const float> ours, const Json& theirs) {
 /// NEUTRA_GRAPH_CASES names a file with more cases.
 TEST(Graphs, TrainAsKerasDoes) {
   const char* more = std::getenv("NEUTRA_GRAPH_CASES");
-  const std::filesystem::path path = more != nullptr ? more : NEUTRA_TEST_DATA "/graphs.json";
+  const std::filesystem::path path =
+      more != nullptr ? more : source_file("tests/training/data/graphs.json");
   const Json cases = read_json(path);
   std::size_t number = 0;
   for (const Json& one : cases) {
