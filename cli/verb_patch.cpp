@@ -176,6 +176,7 @@ Task task_of(const Arguments& arguments) {
   const bool is_network = is_hdf5_file(file) || fs::path(file).extension() == ".h5" ||
                           fs::path(file).extension() == ".tsv";
   if (!is_network) {
+    require_no_pipe(file, "a captured fault");  // Python reads it again
     const experiments::Fault fault = experiments::load_fault(file);
     return {fault.file.string(), {of_fault(arguments, fault, file)}};
   }

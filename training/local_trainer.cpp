@@ -173,6 +173,10 @@ class Local final : public LocalTrainer {
     assert(first < rest.layers.size());
     rest.layers.erase(rest.layers.begin(),
                       rest.layers.begin() + static_cast<std::ptrdiff_t>(first));
+    for (program::ResolvedLayer& layer : rest.layers) {  // positions are counted from `first` now
+      if (&layer == &rest.layers.front()) layer.inputs.clear();
+      for (std::size_t& input : layer.inputs) input -= first;
+    }
     rest.input_shape = rest.layers.front().input_shape;
     assert(inputs.row_size() == program::element_count(rest.input_shape));
     Array targets;

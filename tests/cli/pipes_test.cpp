@@ -24,6 +24,7 @@ const std::vector<Case> kCases = {
     {"bench create @ -o tiny.h5", "plan.json", Reads::kOnce},
     {"bench list @", "tiny.h5", Reads::kMoreThanOnce},
     {"bench validate @", "tiny.h5", Reads::kMoreThanOnce},
+    {"check @", "train.py", Reads::kOnce},
     {"collect @", "store.h5", Reads::kMoreThanOnce},
     {"config show --json --config @", "options.conf", Reads::kOnce},
     {"deepfd-train --evaluate @", "broken.json", Reads::kOnce},
@@ -39,6 +40,7 @@ const std::vector<Case> kCases = {
     {"network @", "store.h5", Reads::kMoreThanOnce},
     {"network network.tsv --compare @ --format text", "network.tsv", Reads::kOnce},
     {"parse --tool neuralint @", "log.txt", Reads::kOnce},
+    {"patch @", "fault.json", Reads::kMoreThanOnce},
     {"report @ --format json", "store.h5", Reads::kMoreThanOnce},
     {"report network.tsv --fault D6 --answers @ --format json", "answers.csv", Reads::kOnce},
     {"score --answers @", "answers.csv", Reads::kOnce},
@@ -64,9 +66,9 @@ const std::vector<Case> kCases = {
     {"verify @ --fault D6 --rows 1", "network.tsv", Reads::kOnce},
 };
 
-/// Verbs that read no file of the user.
-const std::set<std::string> kWithoutFiles = {"completion", "doctor", "faults",
-                                             "man",        "serve",  "subjects"};
+/// Verbs that read no file of the user; capture and fix leave the script to Python.
+const std::set<std::string> kWithoutFiles = {"capture", "completion", "doctor", "faults",
+                                             "fix",     "man",        "serve",  "subjects"};
 
 /// Files of each kind, made by the command itself.
 class Pipes : public testing::Test {
@@ -88,6 +90,7 @@ class Pipes : public testing::Test {
     folder_->write("answers.csv", "fault,tool,answer\nD6,a,LCH\nD6,b,-\nmine,a,HNE\n");
     folder_->write("options.conf", "seed = 3\n");
     folder_->write("broken.json", "{\"format\": 3}");
+    folder_->write("train.py", "for x, y in loader:\n    loss(model(x), y).backward()\n");
     folder_->write("log.txt", "nothing of a tool\n");
     folder_->write("rows.csv", "a,b,label\n1,2,0\n3,4,1\n");
     folder_->write("plan.json",

@@ -24,7 +24,7 @@ namespace {
 const Json& golden(const std::string& part) {
   static const Json documents = [] {
     Json all = Json::object();
-    for (const char* name : {"/conv_cases.json", "/layer_cases.json", "/option_cases.json"}) {
+    for (const char* name : {"conv_cases.json", "layer_cases.json", "option_cases.json"}) {
       std::ifstream file(source_file("tests/training/data") / name);
       const Json document = Json::parse(file);
       for (const char* key : {"layers", "trainings"}) {

@@ -1,6 +1,7 @@
 // Programs whose layers are no chain: docs/methods/graphs.md.
 
 #include <gtest/gtest.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <cmath>
@@ -18,6 +19,7 @@
 #include "tests/source_file.h"
 #include "tests/test_folder.h"
 #include "training/eager.h"
+#include "training/flush_denormals.h"
 #include "training/fused/engine.h"
 #include "training/predictor.h"
 
@@ -104,6 +106,8 @@ TEST(Graphs, TrainAlikeInParallel) {
   constexpr unsigned kSome = 40;
   std::vector<std::vector<float>> alone(kSome), together(kSome);
   const auto train = [](unsigned seed) {
+    const FlushDenormals guard;  // these two as each training has them, on any thread
+    omp_set_num_threads(1);
     const RandomGraph graph = random_graph(seed);
     const program::ResolvedProgram program = resolved_graph(graph);
     const SomeRows some(graph.input, 13, seed);

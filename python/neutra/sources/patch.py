@@ -200,6 +200,8 @@ def read_script(fault: Path) -> Script:
     """The script of a fault file that was captured, with the text of its files. Raises OSError, BadFault."""
     try:
         document = json.loads(fault.read_text(encoding="utf-8"))
+        if "script" not in document:
+            raise BadFault(f"{fault}: found no section 'script'; allowed: a fault that neutra capture made of a script")
         program, section = document["program"], document["script"]
         sites = [site_of_json(entry["site"], entry["file"]) for entry in section["places"] if "site" in entry]
         names = [(entry["file"], entry["sha256"]) for entry in section["files"]]

@@ -361,7 +361,7 @@ TEST(Study, MistakesNameTheirPlace) {
         Case{"/score", "{\"top\": 0}", "/score/top"},
         Case{"/runs", "0", "/runs"},
         Case{"/name", "\"../up\"", "/name"},
-        Case{"/score", "{\"match\": \"line\"}", "type, layer"}}) {
+        Case{"/score", "{\"match\": \"column\"}", "type, layer, line"}}) {
     Json json = small_study();
     json[Json::json_pointer(pointer)] = Json::parse(value);
     const auto file = folder.write("s.json", json.dump());
