@@ -21,7 +21,7 @@ PathLike = Union[str, "os.PathLike[str]"]
 Option = Union[None, bool, int, float, PathLike, Sequence[Union[int, float, PathLike]]]
 
 #: Options that take the words on and off; every other bool is a flag.
-ON_OFF = frozenset(("curtail", "early", "reuse_epochs", "share_identical", "skip_dead", "speculate"))
+ON_OFF = frozenset(("curtail", "early", "patches", "reuse_epochs", "share_identical", "skip_dead", "speculate"))
 
 #: Options that take their values in one word, with commas between them; others are given several times.
 LISTS = frozenset(("rows", "sizes"))
