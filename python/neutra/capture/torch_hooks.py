@@ -67,6 +67,8 @@ class Hooks:
         self.tracer.start()
         log.replace(optim.Optimizer, "__init__", self._registering(self.optimizers))
         log.replace(self._scheduler_base(), "__init__", self._registering(self.schedulers))
+        for name in ("SequentialLR", "ChainedScheduler"):  # they leave the base's __init__ out
+            log.replace(getattr(optim.lr_scheduler, name), "__init__", self._registering(self.schedulers))
         log.replace(utils.DataLoader, "__init__", self._registering(self.loaders))
         for kind in vars(optim).values():
             if isinstance(kind, type) and issubclass(kind, optim.Optimizer) and "step" in vars(kind):
@@ -101,7 +103,8 @@ class Hooks:
                         plain(self_, *args, **kwargs)
                 finally:
                     self.moving -= 1
-                made.append(self_)
+                if not any(self_ is one for one in made):
+                    made.append(self_)
 
             return __init__
 

@@ -305,7 +305,10 @@ class TorchRecorder(Hooks):
             return [p.detach().cpu().numpy().tobytes() for p in self.parameters()[:2]]
 
     def first_rates(self, optimizer: Any) -> list[float]:
-        """The learning rate of each group at the first step."""
+        """The learning rate of each group at the first step; with LinearLR, which has a start, the one before it."""
+        mine = [each for each in self.schedulers if each.optimizer is optimizer]
+        if [type(each).__name__ for each in mine] == ["LinearLR"]:
+            return [float(group["initial_lr"]) for group in optimizer.param_groups]
         return self.rates or [float(group["lr"]) for group in optimizer.param_groups]
 
     def loader(self) -> Any:
