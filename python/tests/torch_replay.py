@@ -83,14 +83,17 @@ def plain_copy(script: Path, folder: Path, epochs: int | None = None) -> Path:
     return copy
 
 
-def h5_weights(path: str) -> list[list[Any]]:
-    """The weights of each layer of a model file."""
+def h5_weights(path: str, fault: str) -> list[list[Any]]:
+    """The weights of each layer of a fault's program, from a model file, which has a layer with several calls once."""
     found = []
     with h5py.File(path) as file:
         group = file["model_weights"]
         for name in group.attrs["layer_names"]:
             found.append([group[name][each][()] for each in group[name].attrs["weight_names"]])
-    return found
+    with open(fault) as text:
+        layers = json.load(text)["program"]["model"]["config"]["layers"]
+    own = iter(found)
+    return [[] if "weights_of" in layer else next(own) for layer in layers]
 
 
 #: Keras's order of the weights of a layer.
@@ -135,7 +138,7 @@ def both(script: Path, folder: Path) -> tuple[Trained, Trained]:
         name = weight.name.partition("/")[0]
         if name not in names.setdefault(weight.layer, []):
             names[weight.layer].append(name)
-    arrays = by_name(h5_weights(initial), names)
+    arrays = by_name(h5_weights(initial, fault), names)
     for weight in layers.weights:
         Replay.given[weight.variable.name] = weight.back(_part(arrays, weight))
     session = _run_with(script, Replay, fault)
@@ -180,7 +183,7 @@ def _neutra(fault: str, folder: Path, names: dict[int, list[str]]) -> Trained:
     (log,) = logs.glob("*/replica-0.csv")
     with open(log) as file:
         losses = [float(row["loss"]) for row in csv.DictReader(file)]
-    return Trained(losses, by_name(h5_weights(final), names))
+    return Trained(losses, by_name(h5_weights(final, fault), names))
 
 
 def worst(script: Trained, ours: Trained) -> tuple[float, float]:
