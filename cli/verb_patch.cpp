@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <iostream>
 #include <optional>
-#include <sstream>
 
 #include "base/error.h"
 #include "base/file_kind.h"
@@ -9,6 +8,7 @@
 #include "base/printable.h"
 #include "base/strings.h"
 #include "base/temporary_folder.h"
+#include "base/text_diff.h"
 #include "base/utf8.h"
 #include "cli/outputs.h"
 #include "cli/python.h"
@@ -44,13 +44,6 @@ struct Patches {
   std::string fault_file;
   std::vector<Made> made;
 };
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(std::move(line));
-  return lines;
-}
 
 /// The files that a unified diff changes.
 std::vector<std::string> files_of(const std::string& diff) {

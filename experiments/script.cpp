@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/json_section.h"
+#include "base/sha256.h"
 #include "search/store_content.h"
 
 namespace neutra::experiments {
@@ -112,9 +113,9 @@ ScriptPlace place_of(const JsonSection& section) {
 
 ScriptFile file_of(const JsonSection& section) {
   ScriptFile file{section.text("file"), section.text("sha256")};
-  const bool digest = file.sha256.size() == 64 &&
-                      file.sha256.find_first_not_of("0123456789abcdef") == std::string::npos;
-  if (!digest) section.fail("sha256", file.sha256, "64 hexadecimal digits in small letters");
+  if (!is_sha256(file.sha256)) {
+    section.fail("sha256", file.sha256, "64 hexadecimal digits in small letters");
+  }
   return file;
 }
 
