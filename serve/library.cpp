@@ -263,7 +263,8 @@ Library::Library(const fs::path& folder, std::chrono::milliseconds freshness,
 std::shared_ptr<const Listing> Library::listing() {
   const auto latest = [this](bool fresh) -> std::shared_ptr<const Listing> {
     const std::lock_guard lock(mutex_);
-    return latest_ && (!fresh || Clock::now() - looked_ < freshness_) ? latest_ : nullptr;
+    const bool is_fresh = looked_ && Clock::now() - *looked_ < freshness_;
+    return latest_ && (!fresh || is_fresh) ? latest_ : nullptr;
   };
   if (auto fresh = latest(true)) return fresh;
   // While one thread looks, the others take what was there; at the very first they wait.
@@ -275,7 +276,8 @@ std::shared_ptr<const Listing> Library::listing() {
   if (auto fresh = latest(true)) return fresh;
   auto found = scanned();
   const std::lock_guard lock(mutex_);
-  looked_ = found->complete ? Clock::now() : Clock::time_point{};
+  looked_.reset();
+  if (found->complete) looked_ = Clock::now();
   return latest_ = std::move(found);
 }
 

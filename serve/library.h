@@ -104,7 +104,8 @@ class Library {
   std::mutex mutex_;       ///< of latest_ and looked_
   std::mutex scan_mutex_;  ///< of what scans know
   std::shared_ptr<const Listing> latest_;
-  Clock::time_point looked_{};
+  /// When all was read last; nullopt: some is unread. The clock itself begins with the machine.
+  std::optional<Clock::time_point> looked_;
   std::uint64_t scans_ = 0;
   std::map<std::string, KnownSearch> searches_;
   std::map<std::string, KnownBenchmark> benchmarks_;
