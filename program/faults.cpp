@@ -8,6 +8,7 @@
 #include "base/words.h"
 #include "program/document.h"
 #include "program/embedded.h"
+#include "program/graph.h"
 #include "program/layer.h"
 #include "program/normal.h"
 
@@ -326,6 +327,7 @@ class Difference {
     const Partners partner = align(*a, *b);
     loop_layers(section(section(buggy, "fit"), "loop"), section(section(fixed, "fit"), "loop"),
                 partner);
+    for (const std::size_t i : rewired_layers(wiring_of(*a), wiring_of(*b), partner)) add("LWI", i);
     const Json no_layer;
     std::size_t i = 0, j = 0;
     // Walks over stretches: a matched pair (or the start), then the layers that only one has.

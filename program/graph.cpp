@@ -166,6 +166,46 @@ std::vector<std::vector<std::size_t>> consumers_of(const std::vector<ResolvedLay
   return consumers;
 }
 
+namespace {
+
+constexpr std::size_t kModelInput = static_cast<std::size_t>(-1);
+
+/// What a layer takes, past layers without a partner: of `names`, by position, or kModelInput.
+/// nullopt: a layer of several inputs is among these.
+std::optional<std::vector<std::size_t>> partners_taken(
+    const Wiring& wiring, std::size_t position,
+    const std::vector<std::optional<std::size_t>>& names) {
+  std::vector<std::size_t> taken;
+  for (std::size_t input : wiring.inputs[position]) {
+    while (input != kModelInput && !names[input]) {
+      const std::vector<std::size_t>& further = wiring.inputs[input];
+      if (further.size() > 1) return std::nullopt;
+      input = further.empty() ? kModelInput : further.front();
+    }
+    taken.push_back(input == kModelInput ? kModelInput : *names[input]);
+  }
+  if (taken.empty()) taken.push_back(kModelInput);
+  return taken;
+}
+
+}  // namespace
+
+std::vector<std::size_t> rewired_layers(const Wiring& before, const Wiring& after,
+                                        const std::vector<std::optional<std::size_t>>& partner) {
+  std::vector<std::optional<std::size_t>> itself(after.inputs.size());
+  for (const auto& other : partner) {
+    if (other) itself[*other] = *other;
+  }
+  std::vector<std::size_t> rewired;
+  for (std::size_t i = 0; i < partner.size(); ++i) {
+    if (!partner[i]) continue;
+    const auto a = partners_taken(before, i, partner);
+    const auto b = partners_taken(after, *partner[i], itself);
+    if (a && b && *a != *b) rewired.push_back(i);
+  }
+  return rewired;
+}
+
 std::optional<std::size_t> only_consumer(const std::vector<ResolvedLayer>& layers,
                                          std::size_t position) {
   const std::vector<std::size_t> takers = consumers_of(layers)[position];

@@ -56,4 +56,10 @@ std::vector<std::vector<std::size_t>> consumers_of(const std::vector<ResolvedLay
 std::optional<std::size_t> only_consumer(const std::vector<ResolvedLayer>& layers,
                                          std::size_t position);
 
+/// The layers of `before` that take other inputs than their partner in `after` (for each layer of
+/// `before`, by position). A layer without a partner stands for its input; where it has several,
+/// those that take its output are left out, as nobody can say what they took.
+std::vector<std::size_t> rewired_layers(const Wiring& before, const Wiring& after,
+                                        const std::vector<std::optional<std::size_t>>& partner);
+
 }  // namespace neutra::program

@@ -31,8 +31,9 @@ std::string on_torch::torchscript(const program::ResolvedProgram& program,
   const program::TorchProgram calls = program::torch_program(program);
   torch::jit::Module module("Model");
   auto variable = calls.variables.begin();
-  for (const auto& layer : weights) {
-    for (const std::vector<float>& values : layer) {
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (program.layers[i].weights_of) continue;  // those of an earlier layer
+    for (const std::vector<float>& values : weights[i]) {
       at::Tensor tensor = at::empty(variable->shape);
       std::copy(values.begin(), values.end(), tensor.data_ptr<float>());
       // Statistics stay as they are where somebody trains on.
@@ -43,13 +44,14 @@ std::string on_torch::torchscript(const program::ResolvedProgram& program,
   }
   const program::TorchSyntax syntax{false, "self.", "self.", "False"};
   std::string needs, forward = "def forward(self, x):\n";
-  const auto add = [&](const program::TorchCall& call) {
-    if (call.function == "activity" || call.function == "detach") return;  // about gradients only
-    needs += call.function + " ";
-    forward += "    x = " + syntax.text(call, "x", calls) + "\n";
+  const auto add = [&](const program::TorchStep& step) {
+    const std::string& function = step.call.function;
+    if (function == "activity" || function == "detach") return;  // about gradients only
+    needs += function + " ";
+    forward += "    " + syntax.text(step, calls) + "\n";
   };
-  for (const program::TorchCall& call : calls.forward) add(call);
-  if (calls.output) add(*calls.output);
+  for (const program::TorchStep& step : calls.forward) add(step);
+  if (calls.output) add({*calls.output});
   module.define(as_methods(program::parts_for(program::embedded::pytorch_parts, needs)) + "\n" +
                 forward + "    return x\n");
   std::ostringstream file;

@@ -8,6 +8,7 @@
 #include "program/document.h"
 #include "program/formats/keras_graph.h"
 #include "program/formats/keras_json.h"
+#include "program/formats/keras_operations.h"
 
 namespace neutra::program {
 namespace {
@@ -26,21 +27,8 @@ struct Node {
   std::size_t index = 0;  ///< which of its calls
   std::vector<Source> sources;
   Json training;
-  std::string merge;  ///< the class that does what an operation of tf does; "": a layer
-  Json axis;          ///< of a concatenation of tf
+  KerasOperation operation;
 };
-
-/// The merge layer that does what an operation of tf in a model does, `a + b` for example; "" for
-/// other layers.
-std::string merge_of(const Json& layer) {
-  static const std::map<std::string, std::string> classes{
-      {"__operators__.add", "Add"},  {"math.add", "Add"},         {"math.subtract", "Subtract"},
-      {"math.multiply", "Multiply"}, {"math.maximum", "Maximum"}, {"math.minimum", "Minimum"},
-      {"concat", "Concatenate"}};
-  if (text_of(layer, "class_name") != "TFOpLambda") return "";
-  const auto found = classes.find(text_of(value_of(layer, "config"), "function"));
-  return found != classes.end() ? found->second : "";
-}
 
 /// Follows a model from its input to its output.
 class Walk {
@@ -225,11 +213,13 @@ class Walk {
         from.insert(from.end(), place_of(source)->second.begin(), place_of(source)->second.end());
       }
       KerasLayer layer = layers[ready->layer];
-      if (!ready->merge.empty()) {
-        Json own = {{"name", layer.name}};
-        if (!ready->axis.is_null()) own["axis"] = ready->axis;
-        layer.made = std::make_shared<const Json>(
-            Json{{"class_name", ready->merge}, {"config", std::move(own)}});
+      if (!ready->operation.kind.empty()) {
+        const auto made = layer_for(ready->operation, layer.name, ready->sources.size());
+        if (!made) {
+          fail(title_of(layer), "an operation on tensors",
+               "x + 1, 1 - x, 2 * x, x / 2 and -x, sums, differences and products of two outputs");
+        }
+        layer.made = std::make_shared<const Json>(*made);
         layer.json = layer.made.get();
       }
       if (!ready->training.is_null()) layer.training = ready->training;
@@ -251,11 +241,11 @@ class Walk {
       const Json& stored = value_of(*layer.json, "inbound_nodes");
       if (!stored.is_array() || stored.empty()) {
         if (layer.name != input.layer) fail(place, "no input", "layers behind the model's input");
-        nodes.push_back({i, 0, {}, {}, "", {}});
+        nodes.push_back({i, 0, {}, {}, {}});
         continue;
       }
       for (std::size_t n = 0; n < stored.size(); ++n) {
-        Node node{i, n, {}, {}, merge_of(*layer.json), {}};
+        Node node{i, n, {}, {}, operation_of(*layer.json)};
         take_sources(stored[n], node, place, masks);
         for (const Source& source : node.sources) {
           if (by_name.contains(source.layer)) continue;
@@ -353,15 +343,22 @@ class Walk {
       if (list && arguments.size() > 1) fail(place, shown(arguments), kTensors);
       note_arguments(value_of(stored, "kwargs"), node, place, masks);
       for (const Json& tensor : list ? arguments.front() : arguments) {
+        if (take_constant(node.operation, tensor, node.sources.empty())) continue;
         const auto source = source_of(value_of(value_of(tensor, "config"), "keras_history"));
         if (!source) fail(place, shown(tensor), kTensors);
         node.sources.push_back(*source);
       }
+      if (node.sources.empty()) fail(place, shown(stored), kTensors);
       return;
     }
     // Keras 1 and 2: [[name, node, tensor, arguments], ...], or without the inner brackets
     const bool bare = stored.is_array() && !stored.empty() && !stored.front().is_array();
     for (const Json& tensor : bare ? Json::array({stored}) : stored) {
+      if (tensor.is_array() && tensor.size() > 3 && tensor.front() == "_CONSTANT_VALUE" &&
+          take_constant(node.operation, tensor[2], true)) {
+        note_arguments(tensor[3], node, place, masks);
+        continue;
+      }
       const auto source = source_of(tensor);
       if (!source || tensor.size() < 3) fail(place, shown(tensor), kTensors);
       node.sources.push_back(*source);
@@ -421,12 +418,15 @@ class Walk {
     if (!arguments.is_object()) return;
     for (const auto& [key, value] : arguments.items()) {
       if (value.is_null()) continue;
-      if (!node.merge.empty() && key == "y" && source_of(value)) {
-        node.sources.push_back(*source_of(value));
-        continue;
+      if (!node.operation.kind.empty() && key == "y") {
+        if (take_constant(node.operation, value, false)) continue;
+        if (const auto source = source_of(value)) {
+          node.sources.push_back(*source);
+          continue;
+        }
       }
-      if (node.merge == "Concatenate" && key == "axis") {
-        node.axis = value;
+      if (node.operation.kind == "Concatenate" && key == "axis") {
+        node.operation.axis = value;
         continue;
       }
       if (key == "training" && value.is_boolean()) {

@@ -42,7 +42,9 @@ class LibTorchWriter {
     text += "  bool training = true;\n\n  std::vector<Tensor> variables() const { return {" + all +
             "}; }\n  /// Up to the output's activation.\n  Tensor forward(Tensor x) {\n";
     if (torch_.has_activity) text += "    keras::penalties.clear();\n";
-    for (const TorchCall& one : torch_.forward) text += "    x = " + call(one, "x") + ";\n";
+    for (const TorchStep& one : torch_.forward) {
+      text += "    " + syntax_.text(one, torch_) + ";\n";
+    }
     text += "    return x;\n  }\n  Tensor output(const Tensor& x) const { return ";
     return text + (torch_.output ? call(*torch_.output, "x") : "x") + "; }\n};\n\n";
   }

@@ -8,6 +8,34 @@ def dense(x, kernel, bias: Optional[Tensor]):
     return y if bias is None else y + bias
 
 
+# part: merged
+def merged(xs: List[Tensor], how: str):
+    """One after the other. Missing axes are behind the batch; of equal values the first has the gradient."""
+    rank = max([x.dim() for x in xs])
+    y = xs[0]
+    for i, x in enumerate(xs):
+        while x.dim() < rank:
+            x = x.unsqueeze(1)
+        if i == 0:
+            y = x
+        elif how == "add" or how == "average":
+            y = y + x
+        elif how == "subtract":
+            y = y - x
+        elif how == "multiply":
+            y = y * x
+        elif how == "maximum":
+            y = torch.where((y >= x) | (y != y), y, x)
+        else:
+            y = torch.where((y <= x) | (y != y), y, x)
+    return y / len(xs) if how == "average" else y
+
+
+# part: concatenated
+def concatenated(xs: List[Tensor], axis: int):
+    return torch.cat(xs, axis)
+
+
 # part: conv_2d
 def conv_2d(x, kernel, bias: Optional[Tensor], strides: List[int], padding: List[int], dilation: List[int], groups: int):
     """Images (rows, height, width, channels), kernel (height, width, channels of a group, filters)."""

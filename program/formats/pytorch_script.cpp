@@ -24,7 +24,7 @@ class PyTorchWriter {
       text += "from typing import List, Optional\n";
     }
     text += "\nimport numpy as np\nimport torch\n";
-    if (parts.find("Optional[Tensor]") != std::string::npos) text += "from torch import Tensor\n";
+    if (parts.find("[Tensor]") != std::string::npos) text += "from torch import Tensor\n";
     text += "\nseed = int(sys.argv[1]) if len(sys.argv) > 1 else " + std::to_string(options_.seed) +
             "\ntorch.manual_seed(seed)\n\n\n";
     return text + parts + "\n\n" + body;
@@ -45,7 +45,9 @@ class PyTorchWriter {
     }
     text += "\n    def forward(self, x):\n        \"\"\"Up to the output's activation.\"\"\"\n";
     if (torch_.has_activity) text += "        penalties.clear()\n";
-    for (const TorchCall& one : torch_.forward) text += "        x = " + call(one, "x") + "\n";
+    for (const TorchStep& one : torch_.forward) {
+      text += "        " + syntax_.text(one, torch_) + "\n";
+    }
     text += "        return x\n\n    def output(self, x):\n        return ";
     return text + (torch_.output ? call(*torch_.output, "x") : "x") + "\n\n\n";
   }

@@ -5,11 +5,13 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/strings.h"
 #include "base/words.h"
 #include "program/document.h"
 #include "program/formats/keras_graph.h"
 #include "program/graph.h"
 #include "program/layer.h"
+#include "program/layers/merge.h"
 #include "program/layers/scaling.h"
 #include "program/vocabulary.h"
 
@@ -89,12 +91,20 @@ class Builder {
     std::vector<std::string> classes;
     for (const ResolvedLayer& layer : program_.layers) classes.push_back(layer.class_name);
     const std::vector<std::string> names = keras_layer_names(classes);
+    const auto consumers = consumers_of(program_.layers);
     // The layer that gives the model its output; those behind it are identities.
     std::size_t last = program_.layers.size();
     while (last > 0 && is_identity(program_.layers[last - 1])) --last;
     for (std::size_t i = 0; i < program_.layers.size(); ++i) {
       const ResolvedLayer& layer = program_.layers[i];
-      add_variables(layer, names[i], i);
+      take_inputs(layer, i);
+      if (layer.weights_of) {
+        first_ = first_of_[*layer.weights_of];
+      } else {
+        first_ = made_.variables.size();
+        add_variables(layer, names[i], i);
+      }
+      first_of_.push_back(first_);
       add(layer);
       const std::string activation = last_activation(layer);  // a function of the parts
       const Json penalty = layer.config.value("activity_regularizer", Json());
@@ -108,18 +118,22 @@ class Builder {
           made_.output = call;
           output_activation_ = activation;
         } else {
-          made_.forward.push_back(call);
+          made_.forward.push_back({call});
         }
       }
       if (penalty.is_object()) {
         const Json& config = penalty.at("config");
-        made_.forward.push_back({"activity", {number(config, "l1"), number(config, "l2")}});
+        call("activity", {number(config, "l1"), number(config, "l2")});
         made_.has_activity = true;
       }
       if (program_.loop.detached == i) {
         if (made_.output) refuse(layer, "/fit/loop/detached before the model's output");
-        made_.forward.push_back({"detach", {}});
+        call("detach", {});
       }
+      const bool kept = std::any_of(consumers[i].begin(), consumers[i].end(), [&](std::size_t j) {
+        return !takes_last(program_.layers[j], j);
+      });
+      if (kept) made_.forward.push_back({{}, {"x"}, kept_name(i)});
     }
     add_loss();
     add_optimizer();
@@ -133,8 +147,22 @@ class Builder {
     return {};
   }
 
+  /// Is its input what was made last?
+  static bool takes_last(const ResolvedLayer& layer, std::size_t position) {
+    return layer.inputs.empty() || (layer.inputs.size() == 1 && layer.inputs[0] + 1 == position);
+  }
+  static std::string kept_name(std::size_t position) { return "x" + std::to_string(position); }
+
+  /// Makes x the input of a layer; a merge layer takes its inputs itself.
+  void take_inputs(const ResolvedLayer& layer, std::size_t position) {
+    inputs_.clear();
+    for (const std::size_t input : layer.inputs) inputs_.push_back(kept_name(input));
+    if (inputs_.size() == 1 && !takes_last(layer, position)) {
+      made_.forward.push_back({{}, inputs_, "x"});
+    }
+  }
+
   void add_variables(const ResolvedLayer& layer, const std::string& name, std::size_t position) {
-    first_ = made_.variables.size();
     const std::vector<std::size_t>& left_out = program_.loop.left_out;
     for (const Weight& weight : layer.weights) {
       const Json& settings = variable_settings(layer.config, weight);
@@ -181,15 +209,18 @@ class Builder {
   }
 
   void call(std::string function, std::vector<TorchArgument> arguments) {
-    made_.forward.push_back({std::move(function), std::move(arguments)});
+    made_.forward.push_back({{std::move(function), std::move(arguments)}});
   }
 
   /// The layer's calls but for its activation.
   void add(const ResolvedLayer& layer) {
     static const std::map<std::string, void (Builder::*)(const ResolvedLayer&)> calls{
         {"Activation", &Builder::nothing},
+        {"Add", &Builder::merge},
+        {"Average", &Builder::merge},
         {"AveragePooling2D", &Builder::average_pooling_2d},
         {"BatchNormalization", &Builder::batch_normalization},
+        {"Concatenate", &Builder::concatenate},
         {"Conv2D", &Builder::conv_2d},
         {"Conv2DTranspose", &Builder::conv_2d_transpose},
         {"Dense", &Builder::dense},
@@ -202,6 +233,9 @@ class Builder {
         {"InputLayer", &Builder::nothing},
         {"LeakyReLU", &Builder::leaky_relu},
         {"MaxPooling2D", &Builder::max_pooling_2d},
+        {"Maximum", &Builder::merge},
+        {"Minimum", &Builder::merge},
+        {"Multiply", &Builder::merge},
         {"Normalization", &Builder::normalization},
         {"PReLU", &Builder::prelu},
         {"Permute", &Builder::permute},
@@ -212,6 +246,7 @@ class Builder {
         {"Softmax", &Builder::nothing},
         {"SpatialDropout1D", &Builder::spatial_dropout},
         {"SpatialDropout2D", &Builder::spatial_dropout},
+        {"Subtract", &Builder::merge},
         {"TimeDistributed", &Builder::time_distributed},
         {"UpSampling2D", &Builder::up_sampling_2d},
         {"ZeroPadding2D", &Builder::zero_padding_2d}};
@@ -222,6 +257,14 @@ class Builder {
 
   /// An activation alone, or none.
   void nothing(const ResolvedLayer&) {}
+
+  void merge(const ResolvedLayer& layer) {
+    made_.forward.push_back({{"merged", {lower(layer.class_name)}}, inputs_});
+  }
+  void concatenate(const ResolvedLayer& layer) {
+    const std::size_t axis = concatenation_axis(layer.config, layer.output_shape.size()) + 1;
+    made_.forward.push_back({{"concatenated", {static_cast<std::int64_t>(axis)}}, inputs_});
+  }
 
   void dense(const ResolvedLayer& layer) {
     call("dense", {variable(layer, "kernel"), variable(layer, "bias")});
@@ -432,7 +475,9 @@ class Builder {
 
   const ResolvedProgram& program_;
   TorchProgram made_;
-  std::size_t first_ = 0;  ///< variable of the layer
+  std::size_t first_ = 0;              ///< variable of the layer
+  std::vector<std::size_t> first_of_;  ///< of each layer so far, its first variable
+  std::vector<std::string> inputs_;    ///< of the layer, as kept values
   std::string output_activation_ = "linear";
 };
 
@@ -444,10 +489,7 @@ std::string TorchProgram::watched_names() const {
   return join(quoted);
 }
 
-TorchProgram torch_program(const ResolvedProgram& program) {
-  require_chain(program, "exports for PyTorch have no other");
-  return Builder(program).build();
-}
+TorchProgram torch_program(const ResolvedProgram& program) { return Builder(program).build(); }
 
 bool validates(const TorchProgram& torch, const ResolvedProgram& program, bool rows_to_watch) {
   return (program.validation_split > 0 || rows_to_watch) &&

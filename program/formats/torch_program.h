@@ -32,6 +32,14 @@ struct TorchCall {
   std::vector<TorchArgument> arguments;  ///< behind x, where there is one
 };
 
+/// `to` = call(from, arguments); with no function, `to` = `from`.
+struct TorchStep {
+  TorchCall call;
+  /// Names of values: "x" is the one that was made last, others were kept. Several go as a list.
+  std::vector<std::string> from{"x"};
+  std::string to = "x";  ///< each other name is made once
+};
+
 /// A variable of the model.
 struct TorchVariable {
   std::string name;                                    ///< "dense_1_kernel"
@@ -46,7 +54,7 @@ struct TorchVariable {
 /// What a program does, in calls.
 struct TorchProgram {
   std::vector<TorchVariable> variables;  ///< in the order of ModelWeights
-  std::vector<TorchCall> forward;        ///< x to the input of the output's activation
+  std::vector<TorchStep> forward;        ///< x to the input of the output's activation
   std::optional<TorchCall> output;       ///< that activation; nullopt: linear
   std::string loss;                      ///< a function of outputs, or of what they are made of
   bool loss_of_logits = false;           ///< it works on what `output` is applied to
@@ -79,6 +87,8 @@ struct TorchSyntax {
   /// function(first, arguments); `first` may be "".
   std::string text(const TorchCall& call, const std::string& first,
                    const TorchProgram& program) const;
+  /// A step as an assignment, without what ends a statement.
+  std::string text(const TorchStep& step, const TorchProgram& program) const;
 };
 
 /// Those parts of a text that `needs` mentions, and those that they mention, in the text's order.

@@ -2,6 +2,7 @@
 #include <cctype>
 
 #include "base/numbers.h"
+#include "base/words.h"
 #include "program/formats/torch_program.h"
 
 /// Calls as text, and the parts that they need: program/formats/torch_program.h.
@@ -66,6 +67,14 @@ std::string TorchSyntax::text(const TorchCall& call, const std::string& first,
     arguments += (arguments.empty() ? "" : ", ") + text(argument, program);
   }
   return functions + call.function + "(" + arguments + ")";
+}
+
+std::string TorchSyntax::text(const TorchStep& step, const TorchProgram& program) const {
+  std::string from = join(step.from);
+  if (step.from.size() > 1) from = cpp ? "{" + from + "}" : "[" + from + "]";
+  const bool made = cpp && step.to != "x";
+  return (made ? "const Tensor " : "") + step.to + " = " +
+         (step.call.function.empty() ? from : text(step.call, from, program));
 }
 
 std::string parts_for(std::string_view parts, const std::string& needs) {

@@ -155,6 +155,36 @@ TEST(Diff, NamesFaultsOfTheLoop) {
   EXPECT_EQ(diff_of("mlp", "/model/config/layers/1/config/trainable", false, true), "LFZ(1)");
 }
 
+TEST(Diff, NamesLayersThatTakeOtherInputs) {
+  const auto graph = [](const char* sum, const char* last) {
+    Program program = sample("mlp");
+    at(program, "/model/config/layers") = Json::parse(std::string(R"([
+      {"class_name": "InputLayer", "config": {"name": "in", "batch_input_shape": [null, 4]}},
+      {"class_name": "Dense", "config": {"name": "a", "units": 4, "activation": "tanh"}},
+      {"class_name": "Dense", "config": {"name": "b", "units": 4, "activation": "relu"}},
+      {"class_name": "Add", "config": {"name": "sum"}, "inputs": )") +
+                                                      sum + R"(},
+      {"class_name": "Dense", "config": {"units": 3}, "inputs": )" +
+                                                      last + "}]");
+    return program;
+  };
+  const char* wanted = R"(["b", "a"])";
+  const Program fixed = graph(wanted, R"(["sum"])");
+  EXPECT_EQ(to_string(diff(fixed, fixed)), "-");
+  EXPECT_EQ(to_string(diff(graph(R"(["b", "in"])", R"(["sum"])"), fixed)), "LWI(3)");
+  EXPECT_EQ(to_string(diff(graph(R"(["b", "a", "in"])", R"(["sum"])"), fixed)), "LWI(3)");
+  // A layer that only one has stands for its input.
+  Program longer = fixed;
+  Json& layers = at(longer, "/model/config/layers");
+  layers.insert(layers.begin() + 3, Json::parse(R"({"class_name": "Dropout",
+      "config": {"name": "drop", "rate": 0.5}})"));
+  layers[4]["inputs"] = {"drop", "a"};
+  EXPECT_EQ(to_string(diff(longer, fixed)), "LAD(3)");
+  layers[4]["inputs"] = {"drop", "in"};
+  layers[2]["inputs"] = {"a"};
+  EXPECT_EQ(to_string(diff(longer, fixed)), "LAD(3), LWI(4)");
+}
+
 TEST(Diff, NamesMutationsOfTheData) {
   const auto step = [](const char* op, double percentage) {
     return Json{{"op", op}, {"percentage", percentage}, {"seed", 0}};

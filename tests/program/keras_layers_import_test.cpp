@@ -145,6 +145,50 @@ KerasModel called(const std::string& layer, const std::string& arguments,
       "null", version);
 }
 
+/// Operations with a number are a Rescaling.
+TEST(KerasImport, TakesOperationsWithConstants) {
+  const auto made = [](const KerasModel& model) {
+    const Json config = layer_of(import_of(model), 1).at("config");
+    return std::pair(config.at("scale").get<double>(), config.at("offset").get<double>());
+  };
+  const auto of_2 = [](const std::string& function, const std::string& arguments) {
+    return called(
+        R"({"class_name": "TFOpLambda", "config": {"name": "x", "function": ")" + function + "\"}",
+        arguments, "2.15.0");
+  };
+  EXPECT_EQ(made(of_2("__operators__.add", R"({"y": 1.5, "name": null})")), std::pair(1.0, 1.5));
+  EXPECT_EQ(made(of_2("math.subtract", R"({"y": 2, "name": null})")), std::pair(1.0, -2.0));
+  EXPECT_EQ(made(of_2("math.multiply", R"({"y": 3, "name": null})")), std::pair(3.0, 0.0));
+  EXPECT_EQ(made(of_2("math.truediv", R"({"y": 4, "name": null})")), std::pair(0.25, 0.0));
+  EXPECT_EQ(made(of_2("math.negative", R"({"name": null})")), std::pair(-1.0, 0.0));
+  KerasModel first = of_2("math.subtract", "{}");
+  first.model["config"]["layers"][1]["inbound_nodes"] =
+      Json::parse(R"([["_CONSTANT_VALUE", -1, 1, {"y": ["in", 0, 0], "name": null}]])");
+  EXPECT_EQ(made(first), std::pair(-1.0, 1.0));
+  for (const char* arguments : {R"({"y": 0})", R"({"y": [1, 2]})"}) {
+    EXPECT_NE(error_of([&] { import_of(of_2("math.truediv", arguments)); }), "") << arguments;
+  }
+  EXPECT_NE(error_of([&] { import_of(of_2("math.maximum", R"({"y": 0})")); }), "");
+
+  const auto of_3 = [](const std::string& class_name, const Json& args) {
+    KerasModel model = called(R"({"module": "keras.src.ops.numpy", "class_name": ")" + class_name +
+                                  R"(", "config": {"name": "x"})",
+                              "{}", "3.15.0");
+    Json& given = model.model["config"]["layers"][1]["inbound_nodes"][0]["args"];
+    const Json tensor = given.front();
+    given = args;
+    for (Json& each : given) {
+      if (each.is_null()) each = tensor;
+    }
+    return model;
+  };
+  EXPECT_EQ(made(of_3("Add", {nullptr, 1.5})), std::pair(1.0, 1.5));
+  EXPECT_EQ(made(of_3("Subtract", {1, nullptr})), std::pair(-1.0, 1.0));
+  EXPECT_EQ(made(of_3("TrueDivide", {nullptr, 2})), std::pair(0.5, 0.0));
+  EXPECT_EQ(made(of_3("Negative", Json::array({nullptr}))), std::pair(-1.0, 0.0));
+  EXPECT_NE(error_of([&] { import_of(of_3("Add", {1, 2})); }), "");
+}
+
 TEST(KerasImport, TrainingOfACallHoldsInKeras2Alone) {
   const std::string dropout = R"({"class_name": "Dropout", "config": {"name": "x", "rate": 0.4})";
   for (const char* training : {"false", "true"}) {  // Keras 3 runs each layer as the model

@@ -33,7 +33,7 @@ TEST(TorchProgram, RunsWrappedLayersOnAllSteps) {
   const ResolvedProgram resolved = resolve(program);
   std::string calls;
   const TorchProgram torch = torch_program(resolved);
-  for (const TorchCall& call : torch.forward) calls += call.function + " ";
+  for (const TorchStep& step : torch.forward) calls += step.call.function + " ";
   EXPECT_EQ(calls,
             "regrouped dense tanh regrouped spatial_dropout permute gaussian_dropout reshape "
             "repeat_vector reshape dense ");
@@ -45,6 +45,40 @@ TEST(TorchProgram, RunsWrappedLayersOnAllSteps) {
     EXPECT_TRUE(has(libtorch_program(resolved, {}), std::string(" ") + part + "(")) << part;
   }
   EXPECT_TRUE(has(error_of([&] { torch_program(resolve(wrapped_program())); }), "Embedding"));
+}
+
+TEST(TorchProgram, KeepsWhatLaterLayersOfAGraphTake) {
+  Program program = sample("mlp");
+  tests::at(program, "/model/config/layers") = Json::parse(R"([
+      {"class_name": "InputLayer", "config": {"name": "in", "batch_input_shape": [null, 4]}},
+      {"class_name": "Dense", "config": {"name": "a", "units": 4, "activation": "tanh"}},
+      {"class_name": "Dense", "config": {"name": "again"}, "weights_of": "a"},
+      {"class_name": "Add", "config": {"name": "sum"}, "inputs": ["again", "in"]},
+      {"class_name": "Dropout", "config": {"name": "drop", "rate": 0.5}, "inputs": ["a"]},
+      {"class_name": "Concatenate", "config": {"name": "all"}, "inputs": ["sum", "drop"]},
+      {"class_name": "Dense", "config": {"units": 3, "activation": "softmax"}}])");
+  const ResolvedProgram resolved = resolve(program);
+  EXPECT_EQ(torch_program(resolved).variables.size(), 4U);  // `again` has none of its own
+  const std::string script = pytorch_script(resolved, {}), cpp = libtorch_program(resolved, {});
+  EXPECT_TRUE(has(script, R"(        x0 = x
+        x = dense(x, self.dense_kernel, self.dense_bias)
+        x = tanh(x)
+        x1 = x
+        x = dense(x, self.dense_kernel, self.dense_bias)
+        x = tanh(x)
+        x2 = x
+        x = merged([x2, x0], "add")
+        x3 = x
+        x = x1
+        x = dropout(x, 0.5, self.training)
+        x4 = x
+        x = concatenated([x3, x4], 1)
+)")) << script;
+  EXPECT_TRUE(has(cpp, R"(    const Tensor x2 = x;
+    x = keras::merged({x2, x0}, "add");
+    const Tensor x3 = x;
+    x = x1;
+)")) << cpp;
 }
 
 TEST(TorchProgram, HasConstraintsAndOptionsOfLosses) {
@@ -82,7 +116,7 @@ TEST(TorchProgram, HasPartsForEveryWord) {
       const bool cpp = has(text, "#include");
       for (const std::string& name :
            {torch.optimizer.function, torch.loss, torch.variables.front().initializer.function,
-            torch.forward[1].function}) {
+            torch.forward[1].call.function}) {
         const bool defined =
             has(text, cpp ? " " + name + "(" : "def " + name + "(") || has(text, "class " + name);
         EXPECT_TRUE(defined) << name << "\n" << text;

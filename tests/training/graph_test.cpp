@@ -22,6 +22,7 @@
 #include "training/flush_denormals.h"
 #include "training/fused/engine.h"
 #include "training/predictor.h"
+#include "training/torch_script.h"
 
 namespace neutra::training {
 namespace {
@@ -285,6 +286,27 @@ TEST(Graphs, GoThroughModelFiles) {
         EXPECT_EQ(program::program_hash(document), hash) << document.document;
       }
       hash = program::program_hash(document);
+    }
+  }
+}
+
+/// What exports for PyTorch compute is what the model says.
+TEST(Graphs, TorchScriptsSayTheSame) {
+  const neutra::tests::TestFolder folder;
+  const auto file = folder.path() / "model.pt";
+  for (unsigned seed = 0; seed < kGraphs; ++seed) {
+    SCOPED_TRACE(seed);
+    const RandomGraph graph = random_graph(seed);
+    const program::ResolvedProgram program = resolved_graph(graph);
+    const SomeRows some(graph.input, 9, seed);
+    const program::ModelWeights weights =
+        make_fused_engine(program, some.all(), {seed, 5})->weights().by_layer();
+    std::ofstream(file, std::ios::binary) << torchscript(program, weights);
+    const Array said = run_torch_script(file, some.x);
+    const Array predicted = predict(program, weights, some.x, Backend::kFused);
+    ASSERT_EQ(said.extents, predicted.extents);
+    for (std::size_t i = 0; i < said.values.size(); ++i) {
+      ASSERT_NEAR(said.values[i], predicted.values[i], 1e-5) << graph.layers;
     }
   }
 }
