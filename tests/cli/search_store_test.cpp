@@ -13,6 +13,8 @@
 namespace neutra::cli {
 namespace {
 
+namespace fs = std::filesystem;
+
 TEST(SearchStore, SearchNetworkAndStoreGoTogether) {
   const Folder folder;
   const std::vector<std::string> search = {
@@ -238,32 +240,86 @@ TEST(SearchStore, FilesOfAnotherKindAreNamed) {
             call({"network", "a.h5"}, folder.path()).out);
 }
 
-TEST(SearchStore, KilledSearchesGoOnToTheSameNetwork) {
-  const Folder folder;
-  const auto search = [](const std::string& store) {
-    return std::vector<std::string>{"search", "D7", "--store", store, "--budget-evaluations",
-                                    "40",     "-n", "2",       "-q",  "--backend",
-                                    "eager"};
-  };
-  ASSERT_EQ(call(search("whole.h5"), folder.path(), 300).exit, 0);
-  const auto results = [&] { return count(folder.read("killed.h5.journal"), "\"finished\""); };
+/// Writes graph.json: a skip connection, a layer that is called twice, and a rate that is too low.
+void write_graph(const Folder& folder) {
+  folder.write("graph.json", R"({
+    "format": "neutra-program", "version": 1,
+    "model": {"class_name": "Functional", "config": {"layers": [
+      {"class_name": "InputLayer", "config": {"name": "in", "batch_input_shape": [null, 2]}},
+      {"class_name": "Dense", "config": {"name": "a", "units": 2, "activation": "tanh"}},
+      {"class_name": "Dense", "config": {"name": "again"}, "weights_of": "a"},
+      {"class_name": "Add", "config": {"name": "sum"}, "inputs": ["again", "in"]},
+      {"class_name": "Concatenate", "config": {"name": "all"}, "inputs": ["sum", "a"]},
+      {"class_name": "Dense", "config": {"units": 8, "activation": "relu"}},
+      {"class_name": "Dense", "config": {"units": 1, "activation": "sigmoid"}}]}},
+    "compile": {"loss": "binary_crossentropy", "metrics": ["accuracy"],
+                "optimizer": {"class_name": "Adam", "config": {"learning_rate": 0.00001}}},
+    "fit": {"epochs": 20},
+    "data": {"source": "generator", "arguments": {"name": "circles", "rows": 200, "noise": 0.05},
+             "split": {"test_size": 0.2, "seed": 42}}})");
+}
+
+/// Searches D7 or the graph, further words behind.
+std::vector<std::string> search_of(const std::string& fault, const std::string& store,
+                                   const std::vector<std::string>& more = {}) {
+  std::vector<std::string> words = {"search", fault, "--store", store, "--budget-evaluations",
+                                    "40",     "-n",  "2",       "-q"};
+  if (fault != "D7") words.insert(words.end(), {"--ground-truth-metric", "0.9"});
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+/// Each life ends with SIGKILL once it has trained more than the one before. Gives the deaths.
+int search_through_deaths(const Folder& folder, std::vector<std::string> words,
+                          const std::string& journal) {
+  const auto results = [&] { return count(folder.read(journal), "\"finished\""); };
+  words.insert(words.begin(), built_command());
   int killed = 0;
-  // Each life ends with SIGKILL once it has trained more than the one before.
   for (std::size_t life = 1;; ++life) {
-    std::vector<std::string> words = search("killed.h5");
-    words.insert(words.begin(), built_command());
     Running running(words, folder.path());
     const std::size_t before = results();
     running.wait_until([&] { return results() >= before + life; });
     kill(running.pid(), SIGKILL);
     const Called called = running.wait(300);
-    if (called.exit == 0) break;
-    ASSERT_EQ(called.exit, 128 + SIGKILL) << called.err;
+    if (called.exit != 128 + SIGKILL) {
+      EXPECT_EQ(called.exit, 0) << called.err;
+      return killed;
+    }
     ++killed;
   }
-  EXPECT_GT(killed, 0);
-  EXPECT_EQ(call({"network", "killed.h5"}, folder.path()).out,
-            call({"network", "whole.h5"}, folder.path()).out);
+}
+
+TEST(SearchStore, KilledSearchesGoOnToTheSameNetwork) {
+  const Folder folder;
+  write_graph(folder);
+  for (const std::string fault : {"D7", "graph.json"}) {
+    const std::vector<std::string> eager = {"--backend", "eager"};
+    const Called whole = call(search_of(fault, "whole.h5", eager), folder.path(), 300);
+    ASSERT_EQ(whole.exit, 0) << whole.err;
+    EXPECT_GT(
+        search_through_deaths(folder, search_of(fault, "killed.h5", eager), "killed.h5.journal"),
+        0);
+    EXPECT_EQ(call({"network", "killed.h5"}, folder.path()).out,
+              call({"network", "whole.h5"}, folder.path()).out)
+        << fault;
+    for (const char* store : {"killed.h5", "whole.h5"}) fs::remove(folder.path() / store);
+  }
+}
+
+TEST(SearchStore, GraphsAreSearchedAlikeByAnyNumberOfWorkers) {
+  const Folder folder;
+  write_graph(folder);
+  std::string network;
+  for (const char* workers : {"1", "2", "5"}) {
+    const std::string store = workers + std::string(".h5");
+    const Called called =
+        call(search_of("graph.json", store, {"--workers", workers}), folder.path(), 300);
+    ASSERT_EQ(called.exit, 0) << called.err;
+    const std::string found = call({"network", store}, folder.path()).out;
+    if (network.empty()) network = found;
+    EXPECT_EQ(found, network) << workers;
+  }
+  EXPECT_GT(count(network, "\n"), 3U);  // there are repairs
 }
 
 TEST(SearchStore, NetworkOfATsvReadsBack) {
