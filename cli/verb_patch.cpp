@@ -31,12 +31,13 @@ struct Wanted {
   program::FaultSet faults;  ///< that it repairs
 };
 
-/// What sources said of one. It exits with 1 where some differences are not in the diff.
+/// What sources said of one.
 struct Made {
-  std::string node, faults, diff, said;
-  std::string name;  ///< of a file for it
-  std::string file;  ///< that it was written to; "": none
-  bool whole = false;
+  std::string node, faults, diff;
+  std::vector<std::string> said;  ///< lines
+  std::string name;               ///< of a file for it
+  std::string file;               ///< that it was written to; "": none
+  bool whole = false;             ///< every difference is in the diff
 };
 
 /// For --json.
@@ -63,7 +64,7 @@ Json json_of(const Patches& patches) {
   for (const Made& made : patches.made) {
     Json files = Json::array(), notes = Json::array();
     for (const std::string& name : files_of(made.diff)) files.push_back(in_json(name));
-    for (const std::string& line : lines_of(made.said)) notes.push_back(in_json(line));
+    for (const std::string& line : made.said) notes.push_back(in_json(line));
     list.push_back({{"node", made.node.empty() ? Json() : Json(made.node)},
                     {"faults", made.faults},
                     {"whole", made.whole},
@@ -188,17 +189,23 @@ void require_options(const Arguments& arguments) {
                         ", too; allowed: one of them");
 }
 
-/// Takes what sources says of one program; writes a whole patch to its file in `output`, if that is
-/// a name. Unless the result is JSON, says what came of it.
-Made made_of(const Wanted& wanted, const ProcessResult& said, const fs::path& output, bool json) {
-  Made made{wanted.node,   to_string(wanted.faults), said.out, said.err, file_name(wanted), "",
-            said.code == 0};
+/// Takes what sources says of one program, whose diff is a file of bytes; writes a whole patch to
+/// its file in `output`, if that is a name. Unless the result is JSON, says what came of it.
+Made made_of(const Wanted& wanted, const Json& said, const fs::path& diff, const fs::path& output,
+             bool json) {
+  Made made{.node = wanted.node,
+            .faults = to_string(wanted.faults),
+            .diff = fs::exists(diff) ? read_file(diff, "a patch") : "",
+            .said = said.at("said").get<std::vector<std::string>>(),
+            .name = file_name(wanted),
+            .file = "",
+            .whole = said.at("refused").empty()};
   if (!output.empty() && made.whole) {
     made.file = (output / made.name).string();
-    write_file_atomically(made.file, said.out);
+    write_file_atomically(made.file, made.diff);
   }
   if (json) return made;
-  std::cerr << said.err;
+  for (const std::string& line : made.said) std::cerr << line << "\n";
   if (made.whole) {
     std::cout << made.file << "\n";
   } else {
@@ -212,33 +219,44 @@ Result run(const Arguments& arguments) {
   const Task task = task_of(arguments);
   const PythonModule sources(arguments, kModule);
   const TemporaryFolder folder("neutra-patch");
-  const std::string file = (folder.path() / "wanted.json").string();
-  const auto words_for = [&](const Wanted& wanted) {
-    write_file_atomically(file, to_text(wanted.program.document));
-    std::vector<std::string> words;
-    if (arguments.flag("apply")) words.emplace_back("--apply");
-    words.insert(words.end(), {"--", task.fault_file, file});
-    return words;
+  std::vector<std::string> files;
+  for (std::size_t i = 0; i < task.wanted.size(); ++i) {
+    files.push_back((folder.path() / (std::to_string(i) + ".json")).string());
+    write_file_atomically(files.back(), to_text(task.wanted[i].program.document));
+  }
+  const auto words = [&](std::vector<std::string> first) {
+    if (arguments.flag("apply")) first.emplace_back("--apply");
+    first.insert(first.end(), {"--", task.fault_file});
+    first.insert(first.end(), files.begin(), files.end());
+    return first;
   };
   const bool json = arguments.flag("json");
   // As bytes, in the encoding of the user's files.
-  if (!arguments.has("output") && !json) return sources.run(words_for(task.wanted.front()));
+  if (!arguments.has("output") && !json) return sources.run(words({}));
   const fs::path output = arguments.has("output") ? arguments.text("output") : "";
   if (!output.empty()) {
     require_writable_folder(output, "--output");
     fs::create_directories(output);
   }
   Patches patches{task.fault_file, {}};
-  Exit exit = Exit::kDone;
-  for (const Wanted& wanted : task.wanted) {
-    const ProcessResult said = sources.answer(words_for(wanted));
-    if (said.code > 1) {
-      std::cerr << said.err;
-      return {.write = {}, .exit = static_cast<Exit>(said.code)};
-    }
-    patches.made.push_back(made_of(wanted, said, output, json));
-    if (!patches.made.back().whole) exit = Exit::kFailed;
+  if (files.empty()) return json ? result_of(std::move(patches), Exit::kDone) : Result{};
+  const ProcessResult said = sources.answer(words({"--json", "--diffs", folder.path().string()}));
+  if (said.code > 1) {
+    std::cerr << said.err;
+    return {.write = {}, .exit = static_cast<Exit>(said.code)};
   }
+  try {
+    const Json list = parse_json(said.out, kModule).at("patches");
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      const fs::path diff = folder.path() / (std::to_string(i) + ".diff");
+      patches.made.push_back(made_of(task.wanted[i], list.at(i), diff, output, json));
+    }
+  } catch (const Json::exception& error) {
+    throw failure(std::string(kModule) + ": " + error.what());
+  }
+  const bool whole = std::all_of(patches.made.begin(), patches.made.end(),
+                                 [](const Made& made) { return made.whole; });
+  const Exit exit = whole ? Exit::kDone : Exit::kFailed;
   if (!json) return {.write = {}, .exit = exit};
   return result_of(std::move(patches), exit);
 }

@@ -138,17 +138,31 @@ def test_patches_of_many_programs_as_json(tmp_path: Path, capsys: pytest.Capture
     other["data"] = {"preprocess": [{"op": "scale", "factor": 2}]}
     (tmp_path / "data.json").write_text(json.dumps(other))
     wanted = [str(tmp_path / f"{name}.json") for name in ("w", "same", "none", "data")]
-    assert main([str(file), *wanted, "--json"]) == 1
+    assert main([str(file), *wanted, "--json", "--diffs", str(tmp_path)]) == 1
     found = json.loads(capsys.readouterr().out)
     assert (found["format"], found["version"]) == ("neutra-sources", 1)
     whole, same, none, data = found["patches"]
     assert main([str(file), wanted[0]]) == 0
-    assert whole == {"diff": capsys.readouterr().out, "refused": [], "notes": whole["notes"], "arguments": None}
+    out, err = capsys.readouterr()
+    assert whole == {
+        "diff": out,
+        "refused": [],
+        "notes": whole["notes"],
+        "arguments": None,
+        "said": err.splitlines(),
+    }
+    assert (tmp_path / "0.diff").read_text() == out
+    assert "2.diff" not in os.listdir(tmp_path)
     assert (same["diff"], same["refused"]) == ("", [])
     assert "found no object" in none["refused"][0]
     assert "cannot be changed here: /data" in data["refused"][0]
     assert b"tanh" not in (tmp_path / "train.py").read_bytes()
-    for words_, message in (([*wanted], "allowed: one, or --json"), ([wanted[0], "--json", "--apply"], "--apply, too")):
+    several = "allowed: one, or --json without --apply"
+    for words_, message in (
+        ([*wanted], several),
+        ([*wanted, "--json", "--apply"], several),
+        ([wanted[0], "--diffs", "."], "found no --json"),
+    ):
         with pytest.raises(SystemExit) as usage:
             main([str(file), *words_])
         assert usage.value.code == 2

@@ -144,9 +144,19 @@ TEST_F(ScriptVerbs, SignalsAreHandedOn) {
   }
 }
 
-/// Prints a diff of train.py as a comment on the program that is wanted.
-constexpr const char* kDiff =
-    "echo '--- a/train.py'; echo '+++ b/train.py'; tr -d '\\n ' <\"$5\"; echo\n";
+/// Answers as sources --json --diffs FOLDER -- FAULT WANTED... does: the diffs of train.py are
+/// comments on the programs that are wanted. `refused`: strings of JSON.
+std::string sources(const std::string& refused) {
+  return R"sh(to=$5; shift 7; i=0; list=
+for file; do
+  { echo '--- a/train.py'; echo '+++ b/train.py'; tr -d '\n ' <"$file"; echo; } >"$to/$i.diff"
+  list="$list${list:+, }{\"said\": [)sh" +
+         refused + R"sh(], \"refused\": [)sh" + refused + R"sh(]}"
+  i=$((i + 1))
+done
+echo "{\"patches\": [$list]}"
+)sh";
+}
 
 TEST_F(ScriptVerbs, PatchHandsOnTheProgramOfAFault) {
   python(stand_in("echo \"$3 $4\"; for word; do :; done; cat \"$word\"\n"));
@@ -161,7 +171,7 @@ TEST_F(ScriptVerbs, PatchHandsOnTheProgramOfAFault) {
 }
 
 TEST_F(ScriptVerbs, PatchWritesAFileForEachRepair) {
-  python(stand_in(kDiff));
+  python(stand_in(sources("")));
   ASSERT_EQ(call({"search", "D7", "--budget-evaluations", "80", "--store", "s.h5", "--quiet"},
                  folder.path())
                 .exit,
@@ -187,7 +197,7 @@ TEST_F(ScriptVerbs, PatchWritesAFileForEachRepair) {
 }
 
 TEST_F(ScriptVerbs, APatchThatIsNotWholeIsNotWritten) {
-  python(stand_in(std::string(kDiff) + "echo 'train.py:3: cannot be changed' >&2; exit 1\n"));
+  python(stand_in(sources(R"(\"train.py:3: cannot be changed\")") + "exit 1\n"));
   const Called file = in_environment({"patch", "D7", "-o", "to"});
   EXPECT_EQ(file.exit, 1);
   EXPECT_EQ(file.out, "");
@@ -203,7 +213,7 @@ TEST_F(ScriptVerbs, APatchThatIsNotWholeIsNotWritten) {
 }
 
 TEST_F(ScriptVerbs, PatchSaysWhatItNeeds) {
-  python(stand_in(kDiff));
+  python(stand_in(sources("")));
   ASSERT_EQ(call({"search", "D7", "--budget-evaluations", "5", "--store", "s.h5", "--quiet"},
                  folder.path())
                 .exit,

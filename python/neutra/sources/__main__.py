@@ -1,6 +1,7 @@
 """`python -m neutra.sources FAULT.json WANTED.json [--apply]`: the patch that makes a wanted program of a script.
 
-With `--json` for any number of wanted programs: a document with a patch for each, in their order.
+With `--json` for any number of wanted programs: a document with a patch for each, in their order. `--diffs FOLDER`
+writes their diffs to 0.diff, 1.diff and so on, in the encoding of the script.
 """
 
 from __future__ import annotations
@@ -28,15 +29,16 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--apply", action="store_true", help="write the files, too")
     parser.add_argument("--json", action="store_true", help="print the patches of all wanted programs as JSON")
+    parser.add_argument("--diffs", type=Path, metavar="FOLDER", help="with --json: write the diffs to files, too")
     options = parser.parse_args(arguments)
-    if options.json and options.apply:
-        parser.error("--json: found --apply, too; allowed: one of them")
-    if len(options.wanted) > 1 and not options.json:
-        parser.error(f"found {len(options.wanted)} wanted programs; allowed: one, or --json")
+    if len(options.wanted) > 1 and (options.apply or not options.json):
+        parser.error(f"found {len(options.wanted)} wanted programs; allowed: one, or --json without --apply")
+    if options.diffs and not options.json:
+        parser.error("--diffs: found no --json; allowed: both")
     try:
         script = read_script(options.fault)
         if options.json:
-            return _all(script, options.wanted)
+            return _all(script, options)
         patch = make_patch(script, _program(options.wanted[0]))
         shown = patch.diff
         if options.apply and not patch.refused:
@@ -46,30 +48,36 @@ def main(arguments: list[str] | None = None) -> int:
         return 3
     sys.stdout.buffer.write(shown)
     sys.stdout.flush()
-    _report(patch)
-    if options.apply and patch.refused:
-        print("neutra: nothing is written, since not all can be changed", file=sys.stderr)
+    for line in _said(patch, options.apply):
+        print(line, file=sys.stderr)
     return 1 if patch.refused else 0
 
 
-def _all(script: Script, wanted: list[Path]) -> int:
+def _all(script: Script, options: argparse.Namespace) -> int:
     """Prints the patches of all wanted programs. One that can't be made says why, and the others are made."""
-    patches = [_entry(script, file) for file in wanted]
+    patches = []
+    for number, wanted in enumerate(options.wanted):
+        try:
+            patch = make_patch(script, _program(wanted))
+        except TROUBLES as error:
+            patches.append({"diff": "", "refused": [str(error)], "notes": [], "arguments": None, "said": [str(error)]})
+            continue
+        if options.apply and not patch.refused:
+            patch.apply(options.fault.parent)
+        if options.diffs:
+            (options.diffs / f"{number}.diff").write_bytes(patch.diff)
+        patches.append(_entry(patch, options.apply))
     print(json.dumps({"format": "neutra-sources", "version": 1, "patches": patches}))
     return 1 if any(patch["refused"] for patch in patches) else 0
 
 
-def _entry(script: Script, wanted: Path) -> dict[str, Any]:
-    try:
-        patch = make_patch(script, _program(wanted))
-        diff = patch.diff.decode("utf-8", "replace")
-    except TROUBLES as error:
-        return {"diff": "", "refused": [str(error)], "notes": [], "arguments": None}
+def _entry(patch: Patch, apply: bool) -> dict[str, Any]:
     return {
-        "diff": diff,
+        "diff": patch.diff.decode("utf-8", "replace"),
         "refused": [str(refused) for refused in patch.refused],
         "notes": list(patch.notes),
         "arguments": patch.arguments,
+        "said": _said(patch, apply),
     }
 
 
@@ -83,13 +91,15 @@ def _program(file: Path) -> dict[str, object]:
     return program
 
 
-def _report(patch: Patch) -> None:
-    for refused in patch.refused:
-        print(refused, file=sys.stderr)
+def _said(patch: Patch, apply: bool) -> list[str]:
+    """What a person is told of a patch, by line."""
+    said = [str(refused) for refused in patch.refused]
     if patch.arguments is not None:
-        print(f"run it with: {' '.join(patch.arguments)}", file=sys.stderr)
-    for note in patch.notes:
-        print(note, file=sys.stderr)
+        said.append(f"run it with: {' '.join(patch.arguments)}")
+    said += patch.notes
+    if apply and patch.refused:
+        said.append("neutra: nothing is written, since not all can be changed")
+    return said
 
 
 if __name__ == "__main__":
