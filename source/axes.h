@@ -11,4 +11,9 @@ class Analysis;
 /// unpacked from `x.shape` or `x.size()`.
 bool exchanges_axes(const Analysis& analysis, NodeId call);
 
+/// The same where it is less sure: the first two sizes are those of another tensor, exchanged, and
+/// nothing transposes the values; or all sizes are numbers, and the tensor was made with them in
+/// another order.
+bool seems_to_exchange_axes(const Analysis& analysis, NodeId call);
+
 }  // namespace neutra::source

@@ -134,6 +134,35 @@ bool model_gives(const Analysis& analysis, const Matcher& matcher, Situation& si
   return false;
 }
 
+/// Is there such a name in an expression?
+bool names_one(const SyntaxTree& tree, NodeId expression, const std::vector<std::string>& globs) {
+  std::vector<NodeId> open{expression};
+  while (!open.empty()) {
+    const NodeId node = open.back();
+    open.pop_back();
+    const NodeKind kind = tree.kind(node);
+    if ((kind == NodeKind::kName || kind == NodeKind::kIdentifier) &&
+        any_glob(tree.text(node), globs))
+      return true;
+    for (NodeId child = tree[node].first; child != kNoNode; child = tree[child].next)
+      open.push_back(child);
+  }
+  return false;
+}
+
+/// Does a loop around a node, in its function, go over what is called like that?
+bool loop_over(const Analysis& analysis, NodeId node, const std::vector<std::string>& globs) {
+  const SyntaxTree& tree = analysis.tree();
+  NodeId up = node;
+  while (true) {
+    up = tree.above(up, {NodeKind::kFor, NodeKind::kFunction});
+    if (up == kNoNode || tree.kind(up) != NodeKind::kFor) return false;
+    const NodeId iterable = tree.child(up, 1);
+    if (iterable != kNoNode && !is_in(tree, node, iterable) && names_one(tree, iterable, globs))
+      return true;
+  }
+}
+
 /// The hits in the innermost loop around a node: in front of it and behind it, and whether one of
 /// them is in no loop within that one.
 struct LoopHits {
@@ -179,6 +208,12 @@ std::optional<Holds> place_condition(const Reader& reader) {
     reader.only({"loop_has"});
     return [matcher = reader.matcher("loop_has")](const Analysis& analysis, Situation& situation) {
       return hits_in_loop(analysis, situation.start, *matcher).own;
+    };
+  }
+  if (json.contains("loop_over")) {
+    reader.only({"loop_over"});
+    return [globs = reader.texts("loop_over")](const Analysis& analysis, Situation& situation) {
+      return loop_over(analysis, situation.start, globs);
     };
   }
   if (json.contains("first_in_loop_before")) {

@@ -50,38 +50,47 @@ bool comes_from(const Analysis& analysis, NodeId node, const Matcher& matcher, b
   return true;
 }
 
-/// Has a dictionary no pair that looks like one of these?
-bool lacks(const Analysis& analysis, NodeId dict, const std::vector<std::string>& globs) {
-  const SyntaxTree& tree = analysis.tree();
-  if (tree.kind(dict) != NodeKind::kDict || tree[dict].first == kNoNode) return false;
-  for (NodeId key = tree[dict].first; key != kNoNode; key = tree[key].next) {
-    if (tree.kind(key) == NodeKind::kStarred) return false;
-    const std::string name = analysis.literal(key).value_or(std::string(tree.text(key)));
-    const NodeId value = tree[key].next;
-    if (any_glob(name, globs)) return false;
-    if (value == kNoNode) break;
-    if (any_glob(tree.text(value), globs)) return false;
-    key = value;
-  }
-  return true;
+/// The name that a new object is assigned to; kNoNode: none.
+NodeId name_of(const SyntaxTree& tree, NodeId object) {
+  const NodeId parent = tree[object].parent;
+  return tree.kind(parent) == NodeKind::kAssign && tree[parent].last == object ? tree[parent].first
+                                                                               : kNoNode;
 }
 
-Holds value_condition(const Reader& reader) {
-  const Selector selector(reader.json.at("value"), reader.where + ".value");
-  const auto with = [selector](auto test) -> Holds {
-    return [selector, test](const Analysis& analysis, Situation& situation) {
-      const NodeId node = selector.select(analysis, situation);
-      return node != kNoNode && test(analysis, situation, node);
-    };
+/// Has a dictionary no pair that looks like one of these? It may be `{...}` or `dict(...)`, and get
+/// pairs later. Of one that gets none at all, or those of another, nothing is known.
+bool lacks(const Analysis& analysis, NodeId dict, const std::vector<std::string>& globs) {
+  const SyntaxTree& tree = analysis.tree();
+  const bool call = tree.kind(dict) == NodeKind::kCall && tree.text(tree[dict].first) == "dict";
+  if (tree.kind(dict) != NodeKind::kDict && !call) return false;
+  bool empty = true;
+  const auto fits = [&](NodeId key, NodeId value) {
+    empty = false;
+    return any_glob(analysis.literal(key).value_or(std::string(tree.text(key))), globs) ||
+           (value != kNoNode && any_glob(tree.text(value), globs));
   };
-  if (reader.json.contains("given")) {
-    reader.only({"value", "given"});
-    const bool given = reader.flag("given");
-    return [selector, given](const Analysis& analysis, Situation& situation) {
-      if (selector.select(analysis, situation) != kNoNode) return given;
-      return !given && !analysis.values().has_star_arguments(selector.call(situation));
-    };
+  for (NodeId key = call ? tree[tree[dict].first].next : tree[dict].first; key != kNoNode;
+       key = tree[key].next) {
+    if (call) {
+      if (tree.kind(key) != NodeKind::kKeyword) return false;
+      if (any_glob(tree.name(key), globs) || fits(tree[key].last, kNoNode)) return false;
+      continue;
+    }
+    if (tree.kind(key) == NodeKind::kStarred) return false;
+    const NodeId value = tree[key].next;
+    if (fits(key, value)) return false;
+    if (value == kNoNode) break;
+    key = value;
   }
+  if (const NodeId name = name_of(tree, dict); name != kNoNode)
+    for (const NodeId key : analysis.tracer().additions().keys(name))
+      if (fits(key, tree[tree[tree[key].parent].parent].last)) return false;
+  return !empty;
+}
+
+/// Tests of where a value comes from and goes to. `with` makes a condition of a test.
+template <typename With>
+std::optional<Holds> flow_condition(const Reader& reader, const With& with) {
   if (reader.json.contains("comes_from")) {
     reader.only({"value", "comes_from", "on"});
     const auto matcher = reader.matcher("comes_from");
@@ -112,11 +121,14 @@ Holds value_condition(const Reader& reader) {
              });
     });
   }
-  if (reader.json.contains("goes_to")) {
-    reader.only({"value", "goes_to"});
-    const auto matcher = reader.matcher("goes_to");
+  for (const bool variable : {false, true}) {
+    const char* key = variable ? "variable_goes_to" : "goes_to";
+    if (!reader.json.contains(key)) continue;
+    reader.only({"value", key});
+    const auto matcher = reader.matcher(key);
     return with([=](const Analysis& analysis, Situation& situation, NodeId node) {
-      for (const NodeId sink : analysis.tracer().sinks(node)) {
+      const Tracer& tracer = analysis.tracer();
+      for (const NodeId sink : variable ? tracer.sinks_of_variable(node) : tracer.sinks(node)) {
         if (!matcher->matches(sink, analysis.values())) continue;
         situation.evidence.push_back(sink);
         return true;
@@ -124,6 +136,26 @@ Holds value_condition(const Reader& reader) {
       return false;
     });
   }
+  return std::nullopt;
+}
+
+Holds value_condition(const Reader& reader) {
+  const Selector selector(reader.json.at("value"), reader.where + ".value");
+  const auto with = [selector](auto test) -> Holds {
+    return [selector, test](const Analysis& analysis, Situation& situation) {
+      const NodeId node = selector.select(analysis, situation);
+      return node != kNoNode && test(analysis, situation, node);
+    };
+  };
+  if (reader.json.contains("given")) {
+    reader.only({"value", "given"});
+    const bool given = reader.flag("given");
+    return [selector, given](const Analysis& analysis, Situation& situation) {
+      if (selector.select(analysis, situation) != kNoNode) return given;
+      return !given && !analysis.values().has_star_arguments(selector.call(situation));
+    };
+  }
+  if (auto flow = flow_condition(reader, with)) return *flow;
   if (reader.json.contains("kind")) {
     reader.only({"value", "kind"});
     Kinds kinds = 0;
@@ -167,7 +199,7 @@ Holds value_condition(const Reader& reader) {
   }
   throw input_error(reader.where +
                     ": found a value without a test; allowed: given, comes_from, depends_on, "
-                    "unknown, goes_to, kind, is, "
+                    "unknown, goes_to, variable_goes_to, kind, is, "
                     "named, dict_lacks");
 }
 
@@ -226,20 +258,24 @@ std::shared_ptr<const Condition> parse_condition(const Json& json, const Vocabul
           return matcher->matches(situation.start, analysis.values());
         });
   }
-  if (json.contains("exchanges_axes")) {
-    reader.only({"exchanges_axes"});
+  for (const bool sure : {true, false}) {
+    const char* key = sure ? "exchanges_axes" : "seems_to_exchange_axes";
+    if (!json.contains(key)) continue;
+    reader.only({key});
     return std::make_shared<FunctionCondition>(
-        [wanted = reader.flag("exchanges_axes")](const Analysis& analysis, Situation& situation) {
-          return exchanges_axes(analysis, situation.start) == wanted;
+        [wanted = reader.flag(key), test = sure ? exchanges_axes : seems_to_exchange_axes](
+            const Analysis& analysis, Situation& situation) {
+          return test(analysis, situation.start) == wanted;
         });
   }
   throw input_error(
       where + ": found " + json.dump() +
-      "; allowed: an object with path, value, within, loop_has, first_in_loop_before, "
+      "; allowed: an object with path, value, within, loop_has, loop_over, "
+      "first_in_loop_before, "
       "last_layer, in_loop, in_function, in_class, "
       "body_has, body_mentions, file_has, file_lacks, file_mentions, near, model_gives, any, all, "
-      "not, matches "
-      "or exchanges_axes");
+      "not, matches, "
+      "exchanges_axes or seems_to_exchange_axes");
 }
 
 }  // namespace neutra::source

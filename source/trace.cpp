@@ -139,16 +139,15 @@ bool Tracer::origin_of_value(const Value& value, std::uint32_t path, int depth, 
     if (function == kNoNode) function = values_.method(value.node, "call");
     if (function == kNoNode) function = values_.method(value.node, "__call__");
   } else if (value.kind == ValueKind::kInstance && value.path == "torch.nn.Sequential") {
-    NodeId last = tree_[value.node].last;
-    if (last == tree_[value.node].first || tree_.kind(last) == NodeKind::kStarred) return false;
-    const std::vector<Value> layers = values_.of(last);
     bool any = false;
-    for (const Value& layer : layers) {
-      if (layer.kind == ValueKind::kInstance && layer.path != "torch.nn.Sequential") {
-        if (walk.first_visit(layer.node)) walk.found.push_back(layer.node);
-        any = true;
-      } else if (depth < kDeepest) {
-        any = origin_of_value(layer, path, depth + 1, walk) || any;
+    for (const NodeId last : last_layers(value.node)) {
+      for (const Value& layer : std::vector<Value>(values_.of(last))) {
+        if (layer.kind == ValueKind::kInstance && layer.path != "torch.nn.Sequential") {
+          if (walk.first_visit(layer.node)) walk.found.push_back(layer.node);
+          any = true;
+        } else if (depth < kDeepest) {
+          any = origin_of_value(layer, path, depth + 1, walk) || any;
+        }
       }
     }
     return any;
@@ -159,6 +158,79 @@ bool Tracer::origin_of_value(const Value& value, std::uint32_t path, int depth, 
   if (results.empty()) return false;
   for (const NodeId result : results) origin(result, path, depth + 1, walk);
   return true;
+}
+
+/// What the call of nn.Sequential gets last, or gets later by the name that it is assigned to.
+std::vector<NodeId> Tracer::last_layers(NodeId sequential) const {
+  std::vector<NodeId> found;
+  const NodeId parent = tree_[sequential].parent;
+  if (tree_.kind(parent) == NodeKind::kAssign && tree_[parent].first != sequential &&
+      last_additions(tree_[parent].first, kNoNode, found))
+    return found;
+  const NodeId last = tree_[sequential].last;
+  if (last != tree_[sequential].first) last_elements(last, 0, found);
+  return found;
+}
+
+/// The last element of a list that is written, named, unpacked or put together.
+void Tracer::last_elements(NodeId list, int depth, std::vector<NodeId>& found) const {
+  if (list == kNoNode || depth > 8) return;
+  switch (tree_.kind(list)) {
+    case NodeKind::kStarred:
+    case NodeKind::kBinary:  // [a] * n + [b]
+      return last_elements(tree_[list].last, depth + 1, found);
+    case NodeKind::kTuple:
+    case NodeKind::kList:
+      if (tree_[list].last != kNoNode) last_elements(tree_[list].last, depth + 1, found);
+      return;
+    case NodeKind::kCall:
+      if (values_.last_name(tree_[list].first) == "OrderedDict")
+        return last_elements(values_.argument(list, "", 0), depth + 1, found);
+      break;
+    case NodeKind::kName:
+    case NodeKind::kAttribute:
+      // Only what is unpacked is a list.
+      if (tree_.kind(tree_[list].parent) != NodeKind::kStarred) break;
+      if (last_additions(list, list, found)) return;
+      for (const NodeId made : made_as(list)) last_elements(made, depth + 1, found);
+      return;
+    default:
+      break;
+  }
+  found.push_back(list);
+}
+
+/// The expressions that a name or an attribute of `self` was given.
+std::vector<NodeId> Tracer::made_as(NodeId name) const {
+  std::vector<NodeId> result;
+  if (tree_.kind(name) == NodeKind::kAttribute) {
+    for (const Value& base : std::vector<Value>(values_.of(tree_[name].first)))
+      if (base.kind == ValueKind::kLocalInstance)
+        for (const NodeId value : values_.attribute(base.node, tree_.name(name)))
+          result.push_back(value);
+    return result;
+  }
+  const DefId definition = values_.graph().definition(name);
+  if (definition == kNoDef) return result;
+  for (const DefId id : values_.graph().reaching(definition))
+    if (const Def& def = values_.graph().def(id); def.kind == DefKind::kValue && def.path == 0)
+      result.push_back(def.value);
+  return result;
+}
+
+/// The last thing that is put behind the elements of a name; with those that it may be if that
+/// stands under an `if`. `before`: only what stands in front of it.
+bool Tracer::last_additions(NodeId name, NodeId before, std::vector<NodeId>& found) const {
+  const std::vector<NodeId> all = additions_.elements(name);
+  for (auto one = all.rbegin(); one != all.rend(); ++one) {
+    if (before != kNoNode && tree_[*one].begin >= tree_[before].begin) continue;
+    found.push_back(*one);
+    const NodeId branch = tree_.above(*one, {NodeKind::kIf});
+    if (branch == kNoNode ||
+        (tree_[branch].begin <= tree_[name].begin && tree_[branch].end >= tree_[name].end))
+      return true;
+  }
+  return false;
 }
 
 std::vector<NodeId> Tracer::outputs(NodeId object) const {
@@ -228,6 +300,16 @@ bool Tracer::is_unknown(NodeId origin) const {
 std::vector<NodeId> Tracer::sinks(NodeId expression) const {
   Walk walk;
   sink(expression, walk);
+  return walk.found;
+}
+
+std::vector<NodeId> Tracer::sinks_of_variable(NodeId name) const {
+  Walk walk;
+  const DefId definition =
+      tree_.kind(name) == NodeKind::kName ? values_.graph().definition(name) : kNoDef;
+  if (definition == kNoDef) return walk.found;
+  for (const DefId id : values_.graph().reaching(definition))
+    for (const NodeId use : values_.graph().uses(id)) sink(use, walk);
   return walk.found;
 }
 
