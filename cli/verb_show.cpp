@@ -295,6 +295,7 @@ std::string text_of(const Shown& shown) {
   if (resolved.loss_options.from_logits) loss += "  from_logits=true";
   if (const double share = resolved.loss_options.label_smoothing; share != 0)
     loss += "  label_smoothing=" + shortest(share);
+  if (resolved.loss_options.any_logits) loss += "  logits=any";
   line("loss", loss);
   std::string optimizer = resolved.optimizer["class_name"];
   for (const auto& [name, value] : resolved.optimizer["config"].items())

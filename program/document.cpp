@@ -60,7 +60,14 @@ std::string loss_word(const Json& loss) { return loss.is_object() ? loss.at("cla
 
 LossOptions loss_options(const Json& loss) {
   const Json config = loss.is_object() ? loss.value("config", Json::object()) : Json::object();
-  return {config.value("from_logits", false), config.value("label_smoothing", 0.0)};
+  return {.from_logits = config.value("from_logits", false),
+          .label_smoothing = config.value("label_smoothing", 0.0)};
+}
+
+bool takes_logits(const LossOptions& options, std::string_view fitting,
+                  std::string_view activation) {
+  return activation == fitting ||
+         (options.any_logits && (activation == "softmax" || activation == "sigmoid"));
 }
 
 Json normal_number(const Json& value) {

@@ -26,6 +26,10 @@ std::string shown(const Json& value);
 std::string loss_word(const Json& loss);
 /// Its options; the defaults for a plain word.
 LossOptions loss_options(const Json& loss);
+/// Does a cross entropy whose fitting activation is `fitting` work on the input of an output's
+/// `activation`?
+bool takes_logits(const LossOptions& options, std::string_view fitting,
+                  std::string_view activation);
 /// Whole numbers as integers, however they are written (3.0 is 3); others unchanged.
 Json normal_number(const Json& value);
 

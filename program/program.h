@@ -90,6 +90,9 @@ struct LoopStyle {
 struct LossOptions {
   bool from_logits = false;    ///< outputs are what a softmax or sigmoid would be applied to
   double label_smoothing = 0;  ///< in [0, 1]: the share of a target that all classes get alike
+  /// The input of any softmax or sigmoid output is taken as logits, not that of the fitting one
+  /// alone (compile.logits; `_keras_logits` of TensorFlow 2.4 to 2.15).
+  bool any_logits = false;
   bool operator==(const LossOptions&) const = default;
 };
 

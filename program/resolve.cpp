@@ -69,6 +69,7 @@ ResolvedProgram resolve(const Program& program, const DataInfo* data) {
   resolved.optimizer = normal.at("compile").at("optimizer");
   resolved.loss = loss_word(normal.at("compile").at("loss"));
   resolved.loss_options = loss_options(normal.at("compile").at("loss"));
+  resolved.loss_options.any_logits = normal.at("compile").at("logits") == "any";
   const Json& metric = normal.at("metric");
   const std::string metric_name = metric.at("name");
   const Entry& measured = *find(Vocabulary::kMetric, metric_name);

@@ -51,10 +51,10 @@ class TrainingChecks {
     } else if (loss == "categorical_crossentropy") {
       // backend.categorical_crossentropy asserts compatible shapes.
       if (target != output) report_target(loss + " takes targets of the output's shape");
-    } else if (loss == "binary_crossentropy" && (from_logits || (!squeezed && ends_in_sigmoid()))) {
+    } else if (loss == "binary_crossentropy" && (from_logits || (!squeezed && ends_in_logits()))) {
       // sigmoid_cross_entropy_with_logits doesn't broadcast.
       if (target != output) {
-        report_target(loss + (from_logits ? " of logits" : " after sigmoid") +
+        report_target(loss + (from_logits ? " of logits" : " after sigmoid or softmax") +
                       " takes targets of the output's shape");
       }
     } else if (!broadcast(target, output)) {
@@ -193,10 +193,12 @@ class TrainingChecks {
     }
   }
 
-  bool ends_in_sigmoid() const {
-    const Json& config = known_.layers.back().config;
-    return known_.types.back()->kind != LayerKind::kRecurrent &&
-           config.value("activation", Json()) == "sigmoid";
+  /// Does a binary cross entropy work on the input of the output's activation?
+  bool ends_in_logits() const {
+    const Json activation = known_.layers.back().config.value("activation", Json());
+    const LossOptions options{.any_logits = known_.normal.at("compile").at("logits") == "any"};
+    return known_.types.back()->kind != LayerKind::kRecurrent && activation.is_string() &&
+           takes_logits(options, "sigmoid", activation.get<std::string>());
   }
 
   /// NumPy's rule for [batch] + a and [batch] + b. A batch never meets another extent than 1:

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/strings.h"
+#include "program/document.h"
 #include "training/keras_release.h"
 #include "training/losses/list.h"
 #include "training/registry_names.h"
@@ -60,7 +61,8 @@ Loss::Loss(const std::string& name, const std::string& output_activation,
   const auto it = registry().find(name);
   if (it == registry().end()) throw input_error("loss " + name + " is not available yet");
   const Entry& entry = it->second;
-  on_logits_ = entry.activation != nullptr && output_activation == entry.activation;
+  on_logits_ = entry.activation != nullptr &&
+               program::takes_logits(options, entry.activation, output_activation);
   const bool of_logits = on_logits_ || (options.from_logits && entry.activation != nullptr);
   const Form& form = of_logits ? entry.on_logits : entry.on_output;
   values_ = form.values;

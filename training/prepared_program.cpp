@@ -76,7 +76,9 @@ Prepared prepare(const program::Program& program, std::shared_ptr<const LoadedDa
     made.refusal = "Keras 2.2.4 has no loss " + made.program.loss;
     return made;
   }
-  if (demands.keras == KerasRelease::k224 && made.program.loss_options != program::LossOptions{}) {
+  const program::LossOptions& options = made.program.loss_options;
+  if (demands.keras == KerasRelease::k224 &&
+      (options.from_logits || options.label_smoothing != 0)) {
     made.refusal = "Keras 2.2.4 has no options of the loss " + made.program.loss;
     return made;
   }

@@ -397,7 +397,8 @@ class Builder {
         {"binary_crossentropy", "sigmoid"}};
     const auto it = of_logits.find(program_.loss);
     const LossOptions& options = program_.loss_options;
-    made_.loss_of_logits = it != of_logits.end() && it->second == output_activation_;
+    made_.loss_of_logits =
+        it != of_logits.end() && takes_logits(options, it->second, output_activation_);
     const bool logits = made_.loss_of_logits || (it != of_logits.end() && options.from_logits);
     made_.loss = program_.loss + (logits ? "_of_logits" : "");
     if (options.label_smoothing == 0) return;

@@ -103,6 +103,21 @@ TEST(Losses, CategoricalCrossentropyOfLogitsHasTensorFlowsGradient) {
                third / 2, third / 2, third / 2});
 }
 
+TEST(Losses, AnyLogitsAreThoseOfSoftmaxAndSigmoid) {
+  const program::LossOptions any{.any_logits = true};
+  const at::Tensor z = matrix({{1, 2, 3}}), y = matrix({{0, 1, 0}});
+  for (const char* name : {"categorical_crossentropy", "binary_crossentropy"}) {
+    for (const char* activation : {"softmax", "sigmoid"}) {
+      const Loss loss(name, activation, any);
+      EXPECT_TRUE(loss.on_logits()) << name << activation;
+      const char* fitting = name[0] == 'c' ? "softmax" : "sigmoid";
+      EXPECT_EQ(loss.mean(z, y).item<double>(), value(name, z, y, fitting)) << activation;
+    }
+    EXPECT_FALSE(Loss(name, "tanh", any).on_logits());
+    EXPECT_FALSE(Loss(name, name[0] == 'c' ? "sigmoid" : "softmax").on_logits());
+  }
+}
+
 TEST(Losses, SparseCrossentropy) {
   const at::Tensor z = matrix({{1, 2}, {3, 1}}), y = matrix({{1}, {1}});
   const double expected = (std::log(1 + std::exp(-1)) + std::log(1 + std::exp(2))) / 2;

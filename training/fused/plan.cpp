@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "program/document.h"
 #include "program/graph.h"
 #include "program/layer.h"
 #include "training/fused/layers/dense.h"
@@ -106,11 +107,13 @@ void Plan::build(const program::ResolvedProgram& program, const program::Shape& 
   const LossForms loss = find_loss(program.loss);
   loss_ = loss.on_output;
   std::optional<std::size_t> bare;  // the layer that leaves its activation to the loss
+  const std::string activation =
+      output_layer > 0 ? program::last_activation(program.layers[output_layer - 1]) : "";
   if (output_layer > 0 && loss.activation &&
-      program::last_activation(program.layers[output_layer - 1]) == loss.activation) {
+      program::takes_logits(program.loss_options, loss.activation, activation)) {
     bare = output_layer - 1;
     loss_ = loss.on_logits;
-    output_activation_ = named_activation(loss.activation);
+    output_activation_ = named_activation(activation);
   } else if (program.loss_options.from_logits && loss.activation) {
     loss_ = loss.on_logits;
   }

@@ -93,6 +93,14 @@ def batch_call(log: CallLog, data: Any) -> Call | None:
     return None
 
 
+def keeps_logits(keras: ModuleType) -> bool:
+    """Do cross entropies work on the input of any softmax or sigmoid output? TensorFlow keeps it (`_keras_logits`) from
+    2.4 on, also for Keras 3."""
+    if hasattr(keras, "config") and hasattr(keras.config, "backend"):
+        return str(keras.config.backend()) == "tensorflow"
+    return tuple(int(part) for part in keras.__version__.split(".")[:2]) >= (2, 4)
+
+
 def framework_of(keras: ModuleType) -> str:
     """Name and version, with the back end of Keras 3."""
     version = str(getattr(keras, "__version__", ""))
@@ -331,6 +339,8 @@ class Finisher:
         program, notes = import_model(training.model, options, name, self._lines(), self._fit.frame)
         self._add_test(data)
         program["data"] = data.data
+        if keeps_logits(self._keras):
+            program["compile"]["logits"] = "any"
         sites = SiteMaker(program, self._log)
         objects = sites.layers(self._model)
         undecayed = _undecayed(self._optimizer, objects)

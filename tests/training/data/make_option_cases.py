@@ -190,6 +190,11 @@ def fit_cases():
          ("UpSampling2D", {"size": [1, 2]}),
          ("GlobalAveragePooling2D", {}), dense(3, "softmax")],
         (4, 4, 1), "categorical_crossentropy", "one_hot", rows=7)
+    for loss, targets, units, activation in (("binary", "numbers", 2, "softmax"),
+                                             ("categorical", "one_hot", 3, "sigmoid"),
+                                             ("sparse_categorical", "labels", 3, "sigmoid")):
+        yield fit_case(loss + " behind " + activation, [hidden, dense(units, activation)], (5,),
+                       loss + "_crossentropy", targets, metrics=["accuracy"] if units > 2 else [])
 
 
 def main():
