@@ -419,3 +419,35 @@ def test_changed_layers(name: str, change: Any, number: int, expected: list[str]
     patch = make_patch(script_of(run), change(run.program, number))
     assert patch.refused == []
     assert lines(patch) == expected
+
+
+def refused_of(run: Recorded, path: str, value: Any) -> list[str]:
+    """What cannot be changed where one value shall be another."""
+    wanted = copy.deepcopy(run.program)
+    *parents, key = path.strip("/").split("/")
+    place: Any = wanted
+    for part in parents:
+        place = place[int(part) if isinstance(place, list) else part]
+    place[key] = value
+    return [str(each) for each in make_patch(script_of(run), wanted).refused]
+
+
+def test_batches_of_a_stream_stay(folder: Path) -> None:
+    run = record(folder / "sequential_list.py")
+    assert refused_of(run, "/fit/batch_size", 64) == []
+    site = next(each for each in run.sites if each.path == "/fit")
+    site.arguments.pop("batch_size")  # fit was given batches
+    found = refused_of(run, "/fit/batch_size", 64)
+    assert len(found) == 1 and "batches come as they are" in found[0]
+    assert refused_of(run, "/fit/epochs", 7) == []
+
+
+def test_widths_that_a_layer_behind_is_told_stay(folder: Path) -> None:
+    run = record(folder / "sequential_list.py")
+    dense = [n for n, each in enumerate(layers(run.program)) if "units" in each["config"]]
+    path = f"/model/config/layers/{dense[0]}/config/units"
+    assert refused_of(run, path, 77) == []
+    site = next(each for each in run.sites if each.path == f"/model/config/layers/{dense[1]}")
+    site.given.append("input_shape")  # the first layer of a model in the model
+    found = refused_of(run, path, 77)
+    assert len(found) == 1 and "has an input_shape of its own" in found[0]

@@ -15,11 +15,15 @@ from .keras_words import KerasWords
 from .layer_edits import LayerEdits
 from .layer_forms import form_of
 from .reasons import CannotChange
+from .sites import layer_number
 from .source_map import SourceMap
 from .text import Span
 from .value_edits import ValueEdits
 
 _OPTIMIZER = "/compile/optimizer"
+#: Settings that are the number of a layer's outputs, and arguments that say the shape of its inputs.
+_WIDTHS = ("units", "filters")
+_INPUTS = ("input_shape", "input_dim", "batch_input_shape")
 #: What no argument of Keras says.
 _NOT_KERAS = {
     "/fit/schedule": "a schedule of the learning rate is a callback of its own in Keras",
@@ -49,6 +53,9 @@ class KerasScript:
                 raise CannotChange(reason)
         if change.path.startswith("/fit/loop"):
             raise CannotChange("fit is the loop of a Keras script")
+        if change.path in ("/fit/batch_size", "/fit/shuffle") and self._is_stream(change):
+            raise CannotChange("batches come as they are from what fit is given here", self._at("/fit"))
+        self._check_widths(change)
         if change.path == "/fit/callbacks" and change.old:
             raise CannotChange("the callbacks of the script would have to be others", self._at("/fit"))
         if change.path == "/fit/callbacks":
@@ -60,6 +67,27 @@ class KerasScript:
             self._optimizer(change, edits)
         else:
             self.values.change(change.path, edits)
+
+    def _is_stream(self, change: Change) -> bool:
+        """Is fit given batches, by no call that says how many rows they have? Its own arguments say nothing then."""
+        fits = [made.site for made in self.map.made if made.site.path == "/fit"]
+        own = all("batch_size" not in site.arguments for site in fits)
+        return bool(fits) and own and not any(slot.path == change.path for slot in self.map.slots)
+
+    def _check_widths(self, change: Change) -> None:
+        """Raises CannotChange where a layer behind is told the number of outputs that changes, in its input_shape."""
+        layer = layer_number(change.path)
+        if layer is None or change.key not in _WIDTHS:
+            return
+        layers = self.map.program["model"]["config"]["layers"]
+        for made in self.map.made:
+            behind = layer_number(made.site.path)
+            told = next((name for name in _INPUTS if name in made.site.given), None)
+            if told is None or behind is None or behind <= layer or made.site.path.count("/") > 4:
+                continue
+            between = layers[layer + 1 : behind]
+            if not any(key in each.get("config", {}) for each in between for key in _WIDTHS):
+                raise CannotChange(f"layer {behind} has an {told} of its own, which this changes", made.call)
 
     def _at(self, path: str) -> At | None:
         return next((made.call for made in self.map.made if made.site.path == path), None)

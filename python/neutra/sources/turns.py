@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from . import options
 from .argument_edits import add_argument
 from .calls import At, Made, argument_of, default_of, last_name
 from .edits import Edits
@@ -84,8 +85,9 @@ def _value(
     texts: set[str | None] = set()
     for at in source_map.resolver.element(iterable, turn, unpack, level, context):
         for way in source_map.resolver.follow(at, level, context, (Step(at, "use"),)):
-            end = way[-1].at.node
-            texts.add(source_map.text_after(end) if is_literal(end) else None)
+            end = way[-1].at
+            known = is_literal(end.node) and not options.given(source_map.arguments, end)
+            texts.add(source_map.text_after(end.node) if known else None)
     return texts.pop() if len(texts) == 1 else None
 
 
