@@ -10,6 +10,7 @@ namespace neutra::cli {
   ROW(bench)              \
   ROW(capture)            \
   ROW(check)              \
+  ROW(check_graph)        \
   ROW(collect)            \
   ROW(completion)         \
   ROW(config)             \
