@@ -28,7 +28,17 @@ std::string FaultLines::text(const program::FaultSet& answer) const {
                  : "";
 }
 
+std::string FaultLines::text(const fl_adapters::ToolAnswers& answers) const {
+  std::set<evaluators::CodeLines> own;
+  for (const fl_adapters::Localisation& run : answers.runs) {
+    const auto named = fl_adapters::lines_named(run);
+    own.insert(named.begin(), named.end());
+  }
+  return own.empty() ? text(answers.answer()) : lines_text(own);
+}
+
 std::string FaultLines::text(const fl_adapters::ToolMessage& message) const {
+  if (!message.lines.empty()) return lines_text({message.lines.begin(), message.lines.end()});
   return experiments::lines_text(places(message));
 }
 

@@ -23,7 +23,9 @@ class FaultLines {
   std::string text(const std::vector<program::FaultEntry>& choice) const;
   /// Of a whole answer.
   std::string text(const program::FaultSet& answer) const;
-  /// What a message is about: its faults, else its layers; "" for neither.
+  /// The lines that a tool names itself, else those of its answer.
+  std::string text(const fl_adapters::ToolAnswers& answers) const;
+  /// What a message is about: lines that it names, else its faults, else its layers; "" for none.
   std::string text(const fl_adapters::ToolMessage& message) const;
   /// A line for each fault that the runs name, "  ACH(1): train.py:23", and one of the lines that
   /// the tool itself names.

@@ -178,7 +178,7 @@ std::string overview(const std::vector<Said>& all, const FaultLines& lines) {
                                      " of " + std::to_string(runs),
                                  first, duration_text(answers.mean_seconds())};
     if (lines.known()) {
-      const std::string where = counted.empty() ? "" : lines.text(answers.answer());
+      const std::string where = counted.empty() ? "" : lines.text(answers);
       row.push_back(where.empty() ? "-" : where);
     }
     table.add(row);

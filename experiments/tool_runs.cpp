@@ -18,6 +18,7 @@
 #include "base/files.h"
 #include "base/journal.h"
 #include "evaluators/statistics.h"
+#include "program/program.h"
 
 namespace neutra::experiments {
 namespace {
@@ -147,8 +148,18 @@ void RunJournal::add(const Json& key, const Localisation& run) {
 }
 
 fl_adapters::FaultyProgram faulty_program(const Fault& fault, const program::Program& program) {
-  return {fault.id, program,
-          fault.script ? fault.script->path_of(fault.script->file).string() : ""};
+  fl_adapters::FaultyProgram faulty{fault.id, program};
+  if (!fault.script) return faulty;
+  const Script& script = *fault.script;
+  faulty.script = script.path_of(script.file).string();
+  faulty.framework = script.framework;
+  // The script made the buggy program, and no other.
+  if (program::program_hash(program) != program::program_hash(fault.buggy)) return faulty;
+  for (const ScriptFile& file : script.files)
+    faulty.sources.push_back({file.file, script.path_of(file.file).string(), file.sha256});
+  std::stable_partition(faulty.sources.begin(), faulty.sources.end(),
+                        [&](const auto& source) { return source.name == script.file; });
+  return faulty;
 }
 
 Localisation run_guarded(const fl_adapters::Tool& tool, const fl_adapters::FaultyProgram& faulty,

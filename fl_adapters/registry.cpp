@@ -18,6 +18,7 @@ namespace neutra::fl_adapters {
   TOOL(deeplocalize)       \
   TOOL(deepmufl)           \
   TOOL(neuralint)          \
+  TOOL(pysiassist)         \
   TOOL(symptoms)           \
   TOOL(thedeepchecker)     \
   TOOL(umlaut)
@@ -43,7 +44,9 @@ Tool of_the_script(Tool tool) {
       none.reason = "the tool reads Sequential models, and this one's layers are no chain";
       return none;
     }
-    return native({faulty.id, program::script_of(faulty.program)}, context);
+    FaultyProgram seen = faulty;
+    seen.program = program::script_of(faulty.program);
+    return native(seen, context);
   };
   return tool;
 }

@@ -24,6 +24,8 @@ std::string_view to_string(ToolNeed need) {
   switch (need) {
     case ToolNeed::kProgram:
       return "program";
+    case ToolNeed::kSource:
+      return "source";
     case ToolNeed::kTraining:
       return "training run";
     case ToolNeed::kCommand:

@@ -26,8 +26,9 @@ enum class ToolKind {
 std::string_view to_string(ToolKind kind);  ///< "native", "external", "recorded"
 
 /// What a run of a tool takes.
-enum class ToolNeed { kProgram, kTraining, kCommand };
-std::string_view to_string(ToolNeed need);  ///< "program", "training run", "external command"
+enum class ToolNeed { kProgram, kSource, kTraining, kCommand };
+/// "program", "source", "training run", "external command"
+std::string_view to_string(ToolNeed need);
 
 /// What a developer learns from a message (Humbatova et al., 2025, section 5.5).
 enum class Actionability {
@@ -96,11 +97,21 @@ struct Localisation {
 /// All lines of the script that a run names, each once.
 std::vector<evaluators::CodeLines> lines_named(const Localisation& run);
 
+/// A file of the script that a program was captured from.
+struct ScriptSource {
+  std::string name;    ///< as the fault file has it: "train.py"
+  std::string file;    ///< absolute
+  std::string sha256;  ///< of the text that the program was captured from
+};
+
 /// The program that a tool is asked about.
 struct FaultyProgram {
   std::string id;  ///< of the fault: "D4"
   program::Program program;
-  std::string script = {};  ///< absolute name of the script that it was captured from; "": none
+  std::string script = {};     ///< absolute name of the script that it was captured from; "": none
+  std::string framework = {};  ///< of that script: "PyTorch 2.13.0"
+  /// The user's files that made this very program, the script first; empty: none did.
+  std::vector<ScriptSource> sources = {};
 };
 
 class DataFiles;

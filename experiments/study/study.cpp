@@ -118,6 +118,9 @@ class Questions {
                  {"memory_limit", asked.memory_limit},
                  {"seed", options.seed},
                  {"run", run}};
+        if (asked.tool->needs.contains(fl_adapters::ToolNeed::kSource))
+          for (const fl_adapters::ScriptSource& source : faulty_.sources)
+            key["sources"][source.name] = source.sha256;
         if (!asked.tool->digest.empty()) key["tool_digest"] = asked.tool->digest;
         const auto known = journal.find(key);
         if (known && known->status != fl_adapters::LocalisationStatus::kFailed) {
