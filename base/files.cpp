@@ -14,6 +14,7 @@
 #include <fstream>
 #include <limits>
 #include <memory>
+#include <tuple>
 #include <vector>
 
 #include "base/descriptor.h"
@@ -194,6 +195,9 @@ void write_file_atomically(const std::filesystem::path& file, std::string_view t
   auto temporary = target;
   temporary += ".tmp" + std::to_string(::getpid()) + "_" + std::to_string(counter++);
   const Descriptor out(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  // A file that is replaced keeps its permissions: a script stays executable.
+  if (out && std::filesystem::exists(status))
+    std::ignore = ::fchmod(out.number(), static_cast<mode_t>(status.permissions()) & 07777);
   if (!out || !put_in_place(out.number(), text, temporary, target)) fail_writing(file, errno);
 }
 

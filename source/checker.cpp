@@ -114,17 +114,32 @@ void run_rule(const Analysis& analysis, const Rule& rule, std::vector<Finding>& 
 std::vector<Finding> check(const Analysis& analysis, const std::vector<const Rule*>& rules) {
   std::vector<Finding> findings;
   for (const Rule* rule : rules) run_rule(analysis, *rule, findings);
-  const auto ignored = ignored_rules(analysis);
-  std::erase_if(findings, [&](const Finding& finding) {
-    const auto line = ignored.find(finding.position.line);
-    return line != ignored.end() &&
-           (line->second.contains("*") || line->second.contains(finding.rule->id));
-  });
+  leave_out_ignored(analysis, findings);
   std::stable_sort(findings.begin(), findings.end(), [](const Finding& one, const Finding& other) {
     return std::pair(one.position.line, one.position.column) <
            std::pair(other.position.line, other.position.column);
   });
   return findings;
+}
+
+void leave_out_ignored(const Analysis& analysis, std::vector<Finding>& findings) {
+  const auto ignored = ignored_rules(analysis);
+  if (ignored.empty()) return;
+  const SourceText& source = analysis.source();
+  std::erase_if(findings, [&](const Finding& finding) {
+    const std::string_view text = source.text().substr(finding.begin, finding.end - finding.begin);
+    const bool definition = text.starts_with("def ") || text.starts_with("class ") ||
+                            text.starts_with("async ") || text.starts_with('@');
+    const std::uint32_t first =
+        std::min(source.position(finding.begin).line, finding.position.line);
+    const std::uint32_t last =
+        definition ? finding.position.line
+                   : std::max(source.position(finding.end).line, finding.position.line);
+    for (auto line = ignored.lower_bound(first); line != ignored.end() && line->first <= last;
+         ++line)
+      if (line->second.contains("*") || line->second.contains(finding.rule->id)) return true;
+    return false;
+  });
 }
 
 std::vector<std::string> check_examples(const Rule& rule) {

@@ -19,9 +19,9 @@ Json fix_of(const CheckedFile& file, const Finding& finding) {
   if (!finding.fix) return nullptr;
   const Position begin = file.text->position(finding.fix->begin);
   const Position end = file.text->position(finding.fix->end);
-  return {{"line", begin.line},
+  return {{"line", file.shown_line(begin.line)},
           {"column", begin.column},
-          {"end_line", end.line},
+          {"end_line", file.shown_line(end.line)},
           {"end_column", end.column},
           {"text", finding.fix->text}};
 }
@@ -62,18 +62,47 @@ Json sarif_fix(const CheckedFile& file, const Json& fix, const std::string& mess
                  {"insertedContent", {{"text", fix["text"]}}}}}}}}}}};
 }
 
+/// What a rule says, of no object in particular.
+std::string general_message(const Rule& rule) {
+  std::string text = rule.message;
+  for (std::size_t at = text.find("{receiver}"); at != std::string::npos;
+       at = text.find("{receiver}"))
+    text.replace(at, 10, "object");
+  return text;
+}
+
+/// Where a finding stands in its file: of a notebook the line of the JSON text.
+Json region_of(const CheckedFile& file, const Finding& finding) {
+  if (file.notebook) {
+    const std::string_view line = file.text->line(finding.position.line);
+    const auto offset = static_cast<std::size_t>(line.data() - file.text->text().data());
+    return {{"startLine", file.notebook->file_line(offset)}};
+  }
+  const Position end = file.text->position(finding.end);
+  return {{"startLine", finding.position.line},
+          {"startColumn", finding.position.column},
+          {"endLine", std::max(end.line, finding.position.line)},
+          {"endColumn", end.line > finding.position.line
+                            ? end.column
+                            : std::max(end.column, finding.position.column)}};
+}
+
 }  // namespace
 
-std::size_t count(const Findings& findings) {
+std::size_t count(const Findings& findings, Severity least) {
   std::size_t number = 0;
-  for_each(findings, [&](const CheckedFile&, const Finding&) { ++number; });
+  for_each(findings, [&](const CheckedFile&, const Finding& finding) {
+    if (finding.rule->severity >= least) ++number;
+  });
   return number;
 }
 
 std::string text_of(const Findings& findings) {
   std::string text;
   for_each(findings, [&](const CheckedFile& file, const Finding& finding) {
-    text += file.name + ":" + std::to_string(finding.position.line) + ":" +
+    const int cell = file.cell(finding.position.line);
+    text += printable(file.name) + ":" + (cell == 0 ? "" : "cell " + std::to_string(cell) + ":") +
+            std::to_string(file.shown_line(finding.position.line)) + ":" +
             std::to_string(finding.position.column) + ": " +
             std::string(name_of(finding.rule->severity)) + ": " + printable(finding.message) +
             " [" + finding.rule->id + "]\n";
@@ -84,21 +113,25 @@ std::string text_of(const Findings& findings) {
 Json json_of(const Findings& findings) {
   std::size_t lines = 0, files = 0;
   for (const CheckedFile& file : findings.files) {
-    if (!file.text) continue;
+    if (!file.problem.empty()) continue;
     ++files;
-    lines += file.text->lines();
+    lines += file.lines;
   }
   Json list = Json::array();
   for_each(findings, [&](const CheckedFile& file, const Finding& finding) {
     const Rule& rule = *finding.rule;
     Json path = Json::array();
-    for (const Step& step : finding.path)
-      path.push_back({{"line", step.line}, {"text", step.text}});
+    for (const Step& step : finding.path) {
+      path.push_back({{"line", file.shown_line(step.line)}, {"text", step.text}});
+      if (const int cell = file.cell(step.line); cell != 0) path.back()["cell"] = cell;
+    }
+    const int cell = file.cell(finding.position.line);
     list.push_back({{"rule", rule.id},
                     {"pattern", json_or_null(rule.pattern)},
                     {"severity", name_of(rule.severity)},
                     {"file", file.name},
-                    {"line", finding.position.line},
+                    {"cell", cell == 0 ? Json() : Json(cell)},
+                    {"line", file.shown_line(finding.position.line)},
                     {"column", finding.position.column},
                     {"message", finding.message},
                     {"category", rule.category},
@@ -112,6 +145,7 @@ Json json_of(const Findings& findings) {
           {"version", 1},
           {"files", files},
           {"lines", lines},
+          {"recorded", findings.recorded ? Json(*findings.recorded) : Json()},
           {"findings", std::move(list)}};
 }
 
@@ -123,29 +157,29 @@ Json sarif_of(const Findings& findings, const std::string& version) {
     const auto [number, is_new] = numbers.try_emplace(rule.id, numbers.size());
     if (is_new)
       rules.push_back({{"id", rule.id},
-                       {"shortDescription", {{"text", rule.message}}},
+                       {"shortDescription", {{"text", general_message(rule)}}},
                        {"defaultConfiguration", {{"level", level_of(rule.severity)}}},
                        {"properties",
                         {{"category", rule.category},
                          {"rootCause", rule.root_cause},
                          {"symptom", rule.symptom}}}});
-    const Position end = file.text->position(finding.end);
-    Json result = {
-        {"ruleId", rule.id},
-        {"ruleIndex", number->second},
-        {"level", level_of(rule.severity)},
-        {"message", {{"text", finding.message}}},
-        {"locations",
-         {{{"physicalLocation",
-            {{"artifactLocation", {{"uri", uri_of(file.name)}}},
-             {"region",
-              {{"startLine", finding.position.line},
-               {"startColumn", finding.position.column},
-               {"endLine", std::max(end.line, finding.position.line)},
-               {"endColumn", end.line > finding.position.line
-                                 ? end.column
-                                 : std::max(end.column, finding.position.column)}}}}}}}}};
-    if (finding.fix) result["fixes"] = sarif_fix(file, fix_of(file, finding), rule.message);
+    Json place{{"physicalLocation",
+                {{"artifactLocation", {{"uri", uri_of(file.name)}}},
+                 {"region", region_of(file, finding)}}}};
+    std::string message = finding.message;
+    if (const int cell = file.cell(finding.position.line); cell != 0) {
+      const std::string where = "cell " + std::to_string(cell) + ", line " +
+                                std::to_string(file.shown_line(finding.position.line));
+      message += " (" + where + ")";
+      place["logicalLocations"] = Json::array({{{"fullyQualifiedName", where}}});
+    }
+    Json result = {{"ruleId", rule.id},
+                   {"ruleIndex", number->second},
+                   {"level", level_of(rule.severity)},
+                   {"message", {{"text", message}}},
+                   {"locations", Json::array({std::move(place)})}};
+    if (finding.fix && !file.notebook)
+      result["fixes"] = sarif_fix(file, fix_of(file, finding), general_message(rule));
     results.push_back(std::move(result));
   });
   return {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,16 +13,17 @@ namespace neutra::source {
 struct Findings {
   std::vector<CheckedFile> files;
   Severity least = Severity::kWarning;
+  std::optional<std::size_t> recorded;  ///< those that a baseline left out, where there is one
 };
 
-/// `file:line:column: severity: message [rule]` for each, as compilers write it; in a notebook the
-/// line counts in the file that its cells of code make.
+/// `file:line:column: severity: message [rule]` for each, as compilers write it; in a notebook
+/// `file:cell N:line:column`, where the line counts in the cell.
 std::string text_of(const Findings& findings);
 /// docs/formats/check.md
 Json json_of(const Findings& findings);
 /// SARIF 2.1.0, for code hosts. `version`: that of neutra.
 Json sarif_of(const Findings& findings, const std::string& version);
-/// How many there are.
-std::size_t count(const Findings& findings);
+/// How many there are, of this severity and above.
+std::size_t count(const Findings& findings, Severity least);
 
 }  // namespace neutra::source

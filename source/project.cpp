@@ -15,13 +15,35 @@ namespace {
 
 bool is_source(const fs::path& file) {
   const std::string ending = file.extension().string();
+  if (file.filename().string().starts_with('.')) return false;
   return ending == ".py" || ending == ".pyw" || ending == ".ipynb";
 }
 
 bool is_passed_over(const fs::path& folder) {
   const std::string name = folder.filename().string();
-  return name.starts_with('.') || name == "__pycache__" || name == "node_modules" ||
-         fs::exists(folder / "pyvenv.cfg");
+  return name.starts_with('.') || name == "__pycache__" || name == "node_modules" || [&] {
+    std::error_code ignored;  // of a folder that can't be entered it is told later
+    return fs::exists(folder / "pyvenv.cfg", ignored);
+  }();
+}
+
+/// Adds the files of Python in a folder and below.
+void add_folder(const fs::path& folder, std::vector<fs::path>& files,
+                std::vector<std::string>& problems) {
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const fs::path& path = entry->path();
+    std::error_code ignored;
+    if (fs::is_directory(entry->symlink_status(ignored))) {
+      if (!is_passed_over(path)) add_folder(path, files, problems);
+    } else if (is_source(path) && entry->is_regular_file(ignored)) {
+      files.push_back(path);
+    }
+  }
+  if (error)
+    problems.push_back(
+        describe(folder.string(), "", "a folder that can't be read (" + error.message() + ")", ""));
 }
 
 RuleSet read_rules(const fs::path& file) {
@@ -30,27 +52,28 @@ RuleSet read_rules(const fs::path& file) {
 
 }  // namespace
 
-std::vector<fs::path> source_files(const fs::path& path) {
+std::vector<fs::path> source_files(const fs::path& path, std::vector<std::string>& problems) {
   if (path == "-") return {path};
   std::error_code error;
   if (!fs::is_directory(path, error)) return {path};
+  const std::size_t before = problems.size();
   std::vector<fs::path> files;
-  for (auto entry = fs::recursive_directory_iterator(
-           path, fs::directory_options::skip_permission_denied, error);
-       entry != fs::recursive_directory_iterator(); entry.increment(error)) {
-    if (error) break;
-    std::error_code ignored;
-    if (entry->is_directory(ignored)) {
-      if (is_passed_over(entry->path())) entry.disable_recursion_pending();
-    } else if (is_source(entry->path())) {
-      files.push_back(entry->path());
-    }
-  }
-  if (files.empty())
+  add_folder(path, files, problems);
+  if (files.empty() && problems.size() == before)
     throw input_error(describe(path.string(), "", "a folder without files of Python",
                                "one with .py, .pyw or .ipynb files"));
   std::sort(files.begin(), files.end());
   return files;
+}
+
+int CheckedFile::cell(std::uint32_t line) const {
+  const NotebookCell* cell = notebook ? notebook->cell_of(line) : nullptr;
+  return cell == nullptr ? 0 : cell->number;
+}
+
+std::uint32_t CheckedFile::shown_line(std::uint32_t line) const {
+  const NotebookCell* cell = notebook ? notebook->cell_of(line) : nullptr;
+  return cell == nullptr ? line : line - cell->first + 1;
 }
 
 CheckedFile check_file(const fs::path& file, const std::vector<const Rule*>& rules,
@@ -59,14 +82,24 @@ CheckedFile check_file(const fs::path& file, const std::vector<const Rule*>& rul
   result.name = file == "-" ? "<stdin>" : file.string();
   try {
     std::string bytes = read_file(file == "-" ? fs::path("/dev/stdin") : file, "a file of Python");
-    if (file.extension() == ".ipynb") bytes = code_of_notebook(bytes, result.name);
+    if (file.extension() == ".ipynb") {
+      result.notebook = read_notebook(bytes, result.name);
+      bytes = result.notebook->code;
+    }
     result.text = std::make_shared<const SourceText>(result.name, std::move(bytes));
+    result.lines = result.text->lines();
     const Analysis analysis(*result.text);
     result.errors = analysis.tree().errors();
-    result.findings = variant == Variant::kRepaired ? check(analysis, rules)
-                                                    : check_as_published(analysis, rules);
+    if (variant == Variant::kRepaired) {
+      result.findings = check(analysis, rules);
+    } else {
+      result.findings = check_as_published(analysis, rules);
+      leave_out_ignored(analysis, result.findings);
+    }
+    if (result.findings.empty()) result.text = nullptr;  // of many files too much to keep
   } catch (const Error& error) {
     result.text = nullptr;
+    result.findings.clear();
     result.problem = error.what();
   }
   return result;

@@ -3,25 +3,36 @@
 #include <atomic>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "source/checker.h"
+#include "source/notebook.h"
 
 namespace neutra::source {
 
 /// The files of Python that a path leads to, sorted: itself, or those in a folder (.py, .pyw and
-/// notebooks, .ipynb). What is hidden, and virtual environments, are left out. Throws input_error
-/// where there is nothing.
-std::vector<std::filesystem::path> source_files(const std::filesystem::path& path);
+/// notebooks, .ipynb). What is hidden, virtual environments and what is no regular file (pipes,
+/// links to nothing) are left out; links to folders are not followed. Folders in it that can't be
+/// read are told in `problems`. Throws input_error where there is nothing.
+std::vector<std::filesystem::path> source_files(const std::filesystem::path& path,
+                                                std::vector<std::string>& problems);
 
 /// What was found in a file, or why it could not be read.
 struct CheckedFile {
   std::string name;
-  std::shared_ptr<const SourceText> text;  ///< nullptr: it could not be read
-  std::string problem;
+  std::shared_ptr<const SourceText> text;  ///< of files with findings, else nullptr
+  std::optional<Notebook> notebook;        ///< of notebooks: what `text` is made of
+  std::size_t lines = 0;
+  std::string problem;  ///< why it could not be read; "": it was
   std::vector<Finding> findings;
   std::size_t errors = 0;  ///< places that could not be read as Python
+
+  /// The cell of a notebook that a line of `text` is in, else 0.
+  int cell(std::uint32_t line) const;
+  /// A line of `text` as people count: of a notebook in its cell.
+  std::uint32_t shown_line(std::uint32_t line) const;
 };
 
 /// By which reading of the patterns a text is checked.
@@ -31,8 +42,8 @@ enum class Variant : std::uint8_t {
 };
 
 /// Reads and checks a file; "-" is standard input. Of a notebook the cells of code, one after the
-/// other: a finding's line is that of its cell, whose number is in the name of its file. Throws
-/// nothing for what can't be read: it says so.
+/// other. Comments switch rules off in both variants. Throws nothing for what can't be read: it
+/// says so.
 CheckedFile check_file(const std::filesystem::path& file, const std::vector<const Rule*>& rules,
                        Variant variant);
 

@@ -47,7 +47,8 @@ SourceText::SourceText(std::string name, std::string bytes)
   if (const std::size_t zero = text_.find('\0'); zero != std::string::npos)
     throw input_error(
         describe(name_, "byte " + std::to_string(zero), "a byte 0", "a text of Python"));
-  if (text_.starts_with("\xEF\xBB\xBF")) text_.replace(0, 3, "   ");  // offsets stay
+  bom_ = text_.starts_with(kByteOrderMark);
+  if (bom_) text_.erase(0, kByteOrderMark.size());
   latin1_ = declares_latin1(text_) || find_no_utf8(text_) != std::string_view::npos;
   if (latin1_) text_ = from_latin1(text_);
   line_begins_.push_back(0);

@@ -8,6 +8,8 @@
 
 namespace neutra::source {
 
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  ///< of UTF-8
+
 /// A place in a text as people count: both from 1, the column in characters.
 struct Position {
   std::uint32_t line = 1, column = 1;
@@ -24,6 +26,8 @@ class SourceText {
   std::string_view text() const { return text_; }
   /// Was it read as Latin-1? Then offsets are not those of the file.
   bool latin1() const { return latin1_; }
+  /// Did it begin with a byte order mark, which is no part of text()?
+  bool bom() const { return bom_; }
 
   Position position(std::size_t offset) const;
   std::size_t lines() const { return line_begins_.size(); }
@@ -32,7 +36,7 @@ class SourceText {
 
  private:
   std::string name_, text_;
-  bool latin1_ = false;
+  bool latin1_ = false, bom_ = false;
   std::vector<std::uint32_t> line_begins_;
 };
 

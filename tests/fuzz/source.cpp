@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }();
   const std::string bytes(reinterpret_cast<const char*>(data), size);
   try {
-    if (!bytes.empty() && bytes.front() == '{') code_of_notebook(bytes, "input");
+    if (!bytes.empty() && bytes.front() == '{') read_notebook(bytes, "input");
   } catch (const Error&) {
   }
   try {
