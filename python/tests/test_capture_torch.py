@@ -234,8 +234,26 @@ for epoch in range(2):
     ),
     "class_weights": (
         "weights = torch.tensor([1.0, 2.0])"
-        + _LOOP.format(loss="F.cross_entropy(model(x[i : i + 4]), labels[i : i + 4], weight=weights)  # HERE"),
-        "weights of classes",
+        + _LOOP.format(
+            loss="F.cross_entropy(model(x[i : i + 4]), labels[i : i + 4], weight=weights, label_smoothing=0.1)  # HERE"
+        ),
+        "found weights of classes beside label_smoothing",
+    ),
+    "element_weights": (
+        _LOOP.format(
+            loss="F.binary_cross_entropy_with_logits(model(x[i : i + 4]), y[i : i + 4] * 0, weight=y[:4])  # HERE"
+        ),
+        "found weights of single elements",
+    ),
+    "a_part_of_a_bias": (
+        "model[0].bias.data[1:].fill_(1.0)" + _LOOP.format(loss="F.mse_loss(model(x[i : i + 4]), y[i : i + 4])"),
+        "0.bias: found fill_ of a part of it at the start",
+    ),
+    "two_directions": (
+        "rnn = nn.LSTM(4, 3, batch_first=True, bidirectional=True)  # HERE\n"
+        "optimizer = torch.optim.SGD(rnn.parameters(), lr=1)\nx, y = torch.randn(12, 5, 4), torch.randn(12, 5, 6)"
+        + _LOOP.format(loss="F.mse_loss(rnn(x[i : i + 4])[0], y[i : i + 4])"),
+        "found bidirectional; allowed: one direction",
     ),
     "attention": (
         "layer = nn.TransformerEncoderLayer(4, 2, batch_first=True)\n"

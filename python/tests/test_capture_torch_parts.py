@@ -299,6 +299,12 @@ def test_initialisers(drawn: Drawn, expected: tuple[str, dict[str, Any]]) -> Non
     assert (found["class_name"], found["config"]) == expected
 
 
+def test_a_part_of_a_parameter_is_no_whole() -> None:
+    drawn = Drawn("zeros_", part=Drawn("fill_", {"val": 1}))
+    with pytest.raises(Unknown, match="fill_ of a part of it"):
+        initializer(Variable("bias", (4,), drawn=drawn), 1)
+
+
 def test_numbers_that_no_initialiser_draws() -> None:
     for drawn in (None, Drawn("copy_"), Drawn("sparse_", {"sparsity": 0.5}), Drawn("trunc_normal_", {"std": 2.0})):
         with pytest.raises(Unknown):
@@ -347,8 +353,10 @@ def test_errors() -> None:
         program_loss(loss("mse_loss", (8, 1), (8,)))
     with pytest.raises(NotCaptured, match="over 2 outputs"):
         program_loss(loss("mse_loss", (8, 2), (8, 2), settings={"reduction": "sum"}))
-    with pytest.raises(NotCaptured, match="weights of classes"):
-        program_loss(loss("cross_entropy", (8, 3), (8,), whole=True, settings={"weight": [1, 2, 3]}))
+    with pytest.raises(NotCaptured, match="weights of classes beside targets that are probabilities"):
+        program_loss(loss("cross_entropy", (8, 3), (8, 3), settings={"weight": [1, 2, 3]}))
+    with pytest.raises(NotCaptured, match="pos_weight of 2 outputs"):
+        program_loss(loss("binary_cross_entropy_with_logits", (8, 2), (8, 2), settings={"pos_weight": [1, 2]}))
     with pytest.raises(NotCaptured, match="the loss CTCLoss"):
         program_loss(loss("CTCLoss", (8, 3), (8,)))
 

@@ -144,6 +144,10 @@ class Branches(Layers):
         if not known:
             self.owners.update({w.variable.name: (w.layer, order) for w in fresh})
             return
+        if len({w.layer for w in fresh}) > 1:
+            raise NotCaptured(
+                f"{op.called}: found a module of several layers that is called once more; allowed: one call", op.place
+            )
         owner, before = known[0]
         number = fresh[0].layer
         first, again = self.layers[owner], self.layers[number]

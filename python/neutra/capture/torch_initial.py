@@ -101,6 +101,8 @@ def initializer(variable: Variable, rank: int) -> dict[str, Any]:
     drawn = variable.drawn
     if drawn is None:
         raise Unknown("numbers of the script's own")
+    if drawn.part:
+        raise Unknown(f"{drawn.part.name} of a part of it")
     name, arguments = drawn.name, drawn.arguments
     if name.startswith(("kaiming", "xavier")) and len(variable.shape) >= 2:
         return _scaled(drawn, variable.shape)

@@ -64,7 +64,7 @@ class FoundLoss:
 class ProgramLoss:
     """What a program has of it. `drops` takes the model's last operation away (a log_softmax that belongs to the
     loss), `adds` is an activation that the loss applies itself, behind one of the model's own. `targets` is what is
-    done to targets: "labels", "column", "rows" or "one_hot" of `classes`."""
+    done to targets: "labels", "column", "rows" or "one_hot" of `classes`. `class_weight` is fit.class_weight."""
 
     loss: Any
     task: str
@@ -75,6 +75,7 @@ class ProgramLoss:
     adds: str = ""
     targets: str = "rows"
     classes: int = 0
+    class_weight: dict[str, float] | None = None
     notes: list[str] = field(default_factory=list)
 
 
@@ -83,8 +84,6 @@ def program_loss(found: FoundLoss) -> ProgramLoss:
     reduction = found.settings.get("reduction", "mean")
     if reduction not in ("mean", "sum"):
         raise _refused(found, f"reduction={reduction!r}", "'mean' or 'sum'")
-    if found.settings.get("weight") is not None or found.settings.get("pos_weight") is not None:
-        raise _refused(found, "weights of classes, which PyTorch divides by their sum", "none")
     if found.name in ("cross_entropy", "nll_loss"):
         made = _classes(found)
     elif found.name.startswith("binary_cross_entropy"):
@@ -96,12 +95,38 @@ def program_loss(found: FoundLoss) -> ProgramLoss:
             f"found the loss {found.called or found.name}; allowed: {', '.join(sorted(LOSSES))}", found.frame
         )
     made.reduction = reduction
+    made.class_weight = _class_weight(found)
     width = found.output[-1] if len(found.output) > 1 else 1
     if reduction == "sum" and found.name not in ("cross_entropy", "nll_loss") and width != 1:
         raise _refused(
             found, f"reduction='sum' over {width} outputs", "'mean', or one output: programs sum over rows alone"
         )
     return made
+
+
+def _class_weight(found: FoundLoss) -> dict[str, float] | None:
+    """What the rows of each class count: `weight` of a cross entropy of classes, whose mean PyTorch divides by the
+    weights of the batch, as programs by its rules do, or `pos_weight` of a binary one, a mean over rows."""
+    weight, positive = (found.settings.get(name) for name in ("weight", "pos_weight"))
+    if weight is None and positive is None:
+        return None
+    width = found.output[-1] if len(found.output) > 1 else 1
+    if found.name in ("cross_entropy", "nll_loss"):
+        if not found.whole or found.settings.get("label_smoothing"):
+            beside = "label_smoothing" if found.whole else "targets that are probabilities"
+            raise _refused(found, f"weights of classes beside {beside}", "classes as targets, without label_smoothing")
+        if found.settings.get("reduction", "mean") == "mean":
+            raise _refused(found, "weights of classes, which PyTorch divides by their sum", "reduction='sum'")
+        return {str(number): value for number, value in enumerate(_numbers(weight))}
+    if weight is not None or width != 1:
+        what = "weights of single elements" if weight is not None else f"pos_weight of {width} outputs"
+        raise _refused(found, what, "pos_weight of one output, or weights of classes of CrossEntropyLoss")
+    return {"0": 1.0, "1": _numbers(positive)[0]}
+
+
+def _numbers(weights: Any) -> list[float]:
+    """Weights in single precision, as numbers that are short."""
+    return [float(f"{value:.9g}") for value in weights.detach().cpu().reshape(-1).tolist()]
 
 
 def _refused(found: FoundLoss, what: str, allowed: str) -> NotCaptured:

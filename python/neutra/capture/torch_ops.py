@@ -15,11 +15,13 @@ from .recording import Frame
 
 @dataclass
 class Drawn:
-    """How a parameter got its numbers: the function of torch.nn.init or of a tensor ("uniform_") and its arguments."""
+    """How a parameter got its numbers: the function of torch.nn.init or of a tensor ("uniform_") and its arguments.
+    `part` is how a part of the parameter got others behind that."""
 
     name: str
     arguments: dict[str, Any] = field(default_factory=dict)
     frames: list[Frame] = field(default_factory=list)
+    part: Drawn | None = None
 
 
 @dataclass

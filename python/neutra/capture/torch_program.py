@@ -32,7 +32,7 @@ def recording_of(recorder: TorchRecorder, ended: bool) -> Recording:
     steps = [step for step in recorder.steps if step.epoch <= 2]  # later ones show nothing new
     found = found_loop(steps, recorder.calls, ended or len(steps) < len(recorder.steps))
     _by_hand(recorder, found)
-    _gathered(recorder, found, layers, loss.reduction)
+    _gathered(recorder, found, layers, loss)
     optimizer = _optimizer(recorder, state)
     if layers.undecayed():
         optimizer.config["undecayed"] = layers.undecayed()
@@ -50,11 +50,14 @@ def recording_of(recorder: TorchRecorder, ended: bool) -> Recording:
     if schedule.validates:
         data["validation"] = "test"
     arrays = _arrays(recorder, layers, loss, test, data)
+    if loss.class_weight and "pos_weight" in state.chain.loss.settings:
+        _only_whole(recorder, arrays)
     loop = as_fit_loop(found, loss.reduction, layers.left_out if found.step else [], layers.detached)
     fit: dict[str, Any] = {
         "batch_size": _batch_size(recorder) * found.passes,
         "epochs": epochs,
         "shuffle": _shuffle(recorder, ended),
+        **({"class_weight": loss.class_weight} if loss.class_weight else {}),
         **({"schedule": schedule.schedule} if schedule.schedule else {}),
         **({"callbacks": schedule.callbacks} if schedule.callbacks else {}),
         **({"loop": loop} if loop else {}),
@@ -96,8 +99,7 @@ def recording_of(recorder: TorchRecorder, ended: bool) -> Recording:
 
 
 def weights_of(layers: Layers, values: dict[str, Any]) -> list[tuple[int, str, Any]]:
-    """Weights as neutra has them, of torch's by name. Two biases of a recurrent layer are rows of a GRU's, else their
-    sum."""
+    """Weights as neutra has them, of torch's by name. Two biases of a recurrent layer are rows of one."""
     found: dict[tuple[int, str], Any] = {}
     for weight in layers.weights:
         value = values.get(weight.variable.name)
@@ -125,12 +127,12 @@ def _by_hand(recorder: TorchRecorder, found: FoundLoop) -> None:
         )
 
 
-def _gathered(recorder: TorchRecorder, found: FoundLoop, layers: Layers, reduction: str) -> None:
+def _gathered(recorder: TorchRecorder, found: FoundLoop, layers: Layers, made: ProgramLoss) -> None:
     """Gradients of several backward passes are those of one larger batch, but for what is taken over a batch. Its mean
     is that of their means, its sum their sum: the loss must have that factor."""
     assert recorder.state is not None
     loss, place = recorder.state.chain.loss, recorder.calls.backward
-    wanted = 1 / found.passes if reduction == "mean" else 1.0
+    wanted = 1 / found.passes if made.reduction == "mean" else 1.0
     what = f"{found.passes} backward passes for one step of the optimiser"
     for scale in {step.scale for step in recorder.steps}:
         if abs(scale - wanted) > 1e-9:
@@ -143,6 +145,9 @@ def _gathered(recorder: TorchRecorder, found: FoundLoop, layers: Layers, reducti
         return
     if any(layer["class_name"] == "BatchNormalization" for layer in layers.layers):
         text = f"found {what}, beside batch normalisation, which sees each batch alone; allowed: one of them"
+        found.differences.append(NotCaptured(text, place))
+    if made.class_weight and made.reduction == "mean" and loss.settings.get("weight") is not None:
+        text = f"found {what}, beside weights of classes, which each batch is divided by; allowed: one of them"
         found.differences.append(NotCaptured(text, place))
     text = f"{place}: {found.passes} backward passes gather the gradients of one step"
     found.notes.append(f"{text}: the program has batches that are {found.passes} times as large")
@@ -312,6 +317,17 @@ def _arrays(
     return {"x_train": x, "y_train": y, "x_test": test_x, "y_test": test_y}
 
 
+def _only_whole(recorder: TorchRecorder, arrays: dict[str, Any]) -> None:
+    """pos_weight counts the share of a target that is 1; programs weigh rows."""
+    targets = arrays["y" if "y" in arrays else "y_train"]
+    if not np.isin(targets, (0, 1)).all():
+        assert recorder.state is not None
+        place = first(recorder.state.chain.loss.frames)
+        recorder.differences.append(
+            NotCaptured("found pos_weight and targets between 0 and 1; allowed: 0 and 1", place)
+        )
+
+
 def _kept(array: Any) -> Any:
     """Floats in single precision, as PyTorch's own are; whole numbers as they are."""
     kind = "float32" if array.dtype.kind == "f" else array.dtype
@@ -397,6 +413,7 @@ def _sites(recorder: TorchRecorder, state: State, optimizer: ProgramOptimizer, l
     add(recorder.optimizer, "/compile/optimizer", fields)
     found = state.chain.loss
     options = {"reduction": "/fit/loop/reduction", "label_smoothing": "/compile/loss/config/label_smoothing"}
+    options |= {name: "/fit/class_weight" for name in ("weight", "pos_weight") if found.settings.get(name) is not None}
     if not add(found.module, "/compile/loss", options):
         sites.append(Site(found.called, "/compile/loss", found.frames, options))
     for scheduler in recorder.schedulers:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from .torch_layers import Layers
-from .torch_ops import Op, Variable
+from .torch_ops import Op, Variable, plain
 
 #: Where torch's gates go in Keras's kernels: LSTM i, f, g, o in both; GRU r, z, n becomes z, r, h.
 _GATES = {"lstm": (0, 1, 2, 3), "gru": (1, 0, 2), "rnn": (0,)}
@@ -21,6 +22,9 @@ def _embedding(to: Layers, op: Op) -> None:
         raise to.refuse(op, "max_norm", "none")
     if op.settings.get("padding_idx") is not None:
         to.note(op, f"padding_idx={op.settings['padding_idx']}: its row isn't kept at zeros in programs")
+        if weight.drawn is not None:
+            weight = replace(weight, drawn=replace(weight.drawn, part=None))
+            op = replace(op, variables={**op.variables, "weight": weight})
     config = {
         "input_dim": int(weight.shape[0]),
         "output_dim": int(weight.shape[1]),
@@ -40,21 +44,43 @@ def by_gates(kind: str, array: Any) -> Any:
 def _recurrent(to: Layers, op: Op) -> None:
     settings = op.settings
     wrong = [name for name in ("bidirectional", "proj_size") if settings.get(name)]
-    if int(settings.get("num_layers", 1)) > 1:
-        wrong.append(f"num_layers={settings['num_layers']}")
     if not settings.get("batch_first", False):
         wrong.append("batch_first=False")
     if wrong:
-        raise to.refuse(op, ", ".join(wrong), "one layer in one direction with batch_first=True")
+        raise to.refuse(op, ", ".join(wrong), "one direction with batch_first=True")
     to.as_torch(op)
-    variables = op.variables
-    kernel, recurrent = variables["weight_ih_l0"], variables["weight_hh_l0"]
-    biases = [variables[name] for name in ("bias_ih_l0", "bias_hh_l0") if name in variables]
+    count, rate = int(settings.get("num_layers", 1)), float(settings.get("dropout", 0) or 0)
+    for layer in range(count):
+        if layer and rate and op.training is not False:
+            between = Op("dropout", label=f"{op.label}_dropout", frames=op.frames, called="dropout")
+            to.emit("Dropout", {"rate": plain(rate)}, between)
+        own = {name: op.variables[each] for name in _VARIABLES if (each := f"{name}_l{layer}") in op.variables}
+        # arguments of a module with several layers belong to all of them
+        _recurrent_layer(to, op if count == 1 else replace(op, made=None), own, layer)
+
+
+_VARIABLES = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+
+
+def _recurrent_layer(to: Layers, op: Op, variables: dict[str, Variable], layer: int) -> None:
+    settings = op.settings
+    kernel, recurrent = variables["weight_ih"], variables["weight_hh"]
+    biases = [variables[name] for name in ("bias_ih", "bias_hh") if name in variables]
+    op = replace(op, variables=variables, label=f"{op.label}_l{layer}" if layer else op.label)
     fields = to.variable_fields(
         op,
-        {"weight_ih_l0": "kernel", "weight_hh_l0": "recurrent", "bias_ih_l0": "bias"},
-        {"weight_ih_l0": 2, "weight_hh_l0": 2, "bias_ih_l0": 1},
+        {"weight_ih": "kernel", "weight_hh": "recurrent", "bias_ih": "bias"},
+        {"weight_ih": 2, "weight_hh": 2, "bias_ih": 1},
     )
+    if len(biases) > 1:
+        other = to.variable_fields(
+            op,
+            {"weight_ih": "kernel", "weight_hh": "recurrent", "bias_hh": "bias"},
+            {"weight_ih": 2, "weight_hh": 2, "bias_hh": 1},
+        )["bias_initializer"]
+        if other != fields["bias_initializer"]:
+            text = f"{biases[1].name}: found another start than that of {biases[0].name}; allowed: one for both"
+            to.differs(op, text)
     config: dict[str, Any] = {
         "units": int(settings["hidden_size"]),
         "use_bias": bool(biases),

@@ -175,7 +175,12 @@ class State:
 
 def _last_step(op: Op, layer: Op, hidden: bool) -> None:
     """h[-1] of a recurrent layer's last hidden state is the last step of its outputs."""
-    if not hidden or op.name not in ("getitem", "select", "reshape") or op.out_shape != layer.out_shape[::2]:
+    count = int(layer.settings.get("num_layers", 1))
+    index = op.settings.get("index")
+    index = index[0] if isinstance(index, tuple) and index else index
+    last = count == 1 or (op.name != "reshape" and index in (-1, count - 1))
+    known = hidden and last and op.name in ("getitem", "select", "reshape")
+    if not known or op.out_shape != layer.out_shape[::2]:
         raise NotCaptured(
             f"{op.called}: found a state of {layer.called}; allowed: its outputs, or the last hidden state, [-1]",
             op.place,

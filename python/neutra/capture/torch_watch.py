@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from .calls import CallLog
@@ -43,6 +44,7 @@ class TorchRecorder(Hooks):
         self.later_loops: list[Loop] = []
         self.loader_steps: set[int] = set()
         self.drawn: dict[Any, tuple[int, Drawn]] = {}
+        self.draws = 0
         self.filled = False
         self.optimizer: Any = None
         self.before: Any = None
@@ -61,16 +63,26 @@ class TorchRecorder(Hooks):
         if self.steps or not isinstance(tensor, self.torch.Tensor):
             return
         drawn = drawn_by(name, args, kwargs, user_frames(3))
-        entry = (len(self.drawn), drawn)
+        self.draws += 1
+        entry = (self.draws, drawn)
         self.drawn[(tensor.data_ptr(), tuple(tensor.shape))] = entry
         if isinstance(tensor, self.torch.nn.Parameter):
             self.drawn[id(tensor)] = entry
+        else:
+            self.drawn[("memory", tensor.untyped_storage().data_ptr(), tensor.numel())] = entry
 
     def drawn_of(self, parameter: Any) -> Drawn | None:
         """How a parameter got its numbers, the last time."""
         keys = (id(parameter), (parameter.data_ptr(), tuple(parameter.shape)))
         found = [self.drawn[key] for key in keys if key in self.drawn]
-        return max(found, key=lambda entry: entry[0])[1] if found else None
+        if not found:
+            return None
+        last, drawn = max(found, key=lambda entry: entry[0])
+        memory = ("memory", parameter.untyped_storage().data_ptr())
+        for key, (number, part) in self.drawn.items():
+            if isinstance(key, tuple) and key[:2] == memory and key[2] < parameter.numel() and number > last:
+                drawn = replace(drawn, part=part)
+        return drawn
 
     def heard(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """A function that writes into a tensor."""
