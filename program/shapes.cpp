@@ -1,6 +1,7 @@
 #include "program/shapes.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "program/document.h"
 #include "program/graph.h"
@@ -186,6 +187,11 @@ class ShapeWalk {
     check_constraint(weight, layer, path);
     const Entry* entry =
         find(Vocabulary::kInitializer, initializer.at("class_name").get<std::string>());
+    if (entry->name == "FanInUniform" && fan_in_weight(layer, weight) == nullptr) {
+      problems_.push_back({path + "/config" + settings_path(layer.config, weight) + "/" +
+                               weight.initializer + "/config/of",
+                           "recurrent_kernel, which " + layer.class_name + " has not", "kernel"});
+    }
     if (!entry->facts.contains("rank")) return;
     const auto range = entry->facts["rank"].get<std::pair<std::size_t, std::size_t>>();
     if (weight.shape.size() < range.first || weight.shape.size() > range.second) {
@@ -235,6 +241,41 @@ Inference infer_shapes(const Json& document, const DataInfo* data, std::vector<P
                   {}};
   ShapeWalk(known, problems).run();
   return known;
+}
+
+namespace {
+
+/// The numbers that one output is made of: those of a kernel but for its last extent. Each output
+/// of a depthwise kernel is made of one channel alone.
+double fan_in(const Weight& weight) {
+  if (weight.shape.empty()) return 1;
+  if (weight.shape.size() == 1) return static_cast<double>(weight.shape[0]);
+  double count = static_cast<double>(element_count(weight.shape)) /
+                 static_cast<double>(std::max<std::int64_t>(1, weight.shape.back()));
+  if (weight.name.ends_with("depthwise_kernel")) {
+    count /= static_cast<double>(weight.shape[weight.shape.size() - 2]);
+  }
+  return count;
+}
+
+}  // namespace
+
+const Weight* fan_in_weight(const ResolvedLayer& layer, const Weight& weight) {
+  const Json& initializer = variable_settings(layer.config, weight).at(weight.initializer);
+  const std::string of = initializer.value("config", Json::object()).value("of", "kernel");
+  const bool backward = weight.name.starts_with("backward_");
+  for (const Weight& other : layer.weights) {  // the kernel comes first
+    if (other.name.ends_with(of) && other.name.starts_with("backward_") == backward) return &other;
+  }
+  return of == "kernel" ? &weight : nullptr;
+}
+
+Json drawn_initializer(const ResolvedLayer& layer, const Weight& weight) {
+  const Json& initializer = variable_settings(layer.config, weight).at(weight.initializer);
+  if (initializer.at("class_name") != "FanInUniform") return initializer;
+  const Weight* source = fan_in_weight(layer, weight);
+  const double limit = 1 / std::sqrt(std::max(1.0, fan_in(source != nullptr ? *source : weight)));
+  return {{"class_name", "RandomUniform"}, {"config", {{"minval", -limit}, {"maxval", limit}}}};
 }
 
 }  // namespace neutra::program

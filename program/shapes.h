@@ -34,4 +34,11 @@ bool has_problem(const std::vector<Problem>& problems, const std::string& prefix
 /// problem that shows without a look at targets, loss and metric.
 Inference infer_shapes(const Json& document, const DataInfo* data, std::vector<Problem>& problems);
 
+/// The weight of the layer whose inputs a FanInUniform for `weight` counts: the one that it names,
+/// or where `of` is "kernel" and the layer has none, `weight` itself; nullptr: there is none.
+const Weight* fan_in_weight(const ResolvedLayer& layer, const Weight& weight);
+/// The initialiser of a weight, {class_name, config}; a FanInUniform as the RandomUniform that it
+/// is in this layer: within 1 / sqrt(n), n being the numbers that go into one output.
+Json drawn_initializer(const ResolvedLayer& layer, const Weight& weight);
+
 }  // namespace neutra::program

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "program/class_weights.h"
 #include "program/layer.h"
 #include "training/eager.h"
 #include "training/losses.h"
@@ -204,6 +205,7 @@ class EagerEngine final : public Engine {
     const Batch targets = as_batch(targets_);
     weigh_rows(program_.class_weights, targets.values,
                {weights.data_ptr<float>(), static_cast<std::size_t>(weights.numel())});
+    if (program::divides_by_weights(program_)) weights /= weights.mean();
     return weights;
   }
 

@@ -125,6 +125,8 @@ const std::map<std::string, Initializer>& registry() {
          scale_variance(r, r.number("scale", 1), r.config.value("mode", "fan_in"),
                         r.config.value("distribution", "truncated_normal"));
        }},
+      // Of a weight by itself; those of a layer come as a RandomUniform (program/shapes.h).
+      {"FanInUniform", [](const Request& r) { scale_variance(r, 1.0 / 3, "fan_in", "uniform"); }},
       {"GlorotUniform", [](const Request& r) { scale_variance(r, 1, "fan_avg", "uniform"); }},
       {"GlorotNormal",
        [](const Request& r) { scale_variance(r, 1, "fan_avg", "truncated_normal"); }},

@@ -6,6 +6,7 @@
 
 #include "program/graph.h"
 #include "program/layer.h"
+#include "program/shapes.h"
 #include "training/initializers.h"
 
 namespace neutra::training {
@@ -24,7 +25,7 @@ void draw(const program::ResolvedLayer& layer, std::size_t k, const RandomStream
           std::span<float> values) {
   const program::Weight& weight = layer.weights[k];
   const Json& settings = program::variable_settings(layer.config, weight);
-  const Json& initializer = settings.at(weight.initializer);
+  const Json initializer = program::drawn_initializer(layer, weight);
   if (weight.initializer != "bias_initializer" || !flag_or(settings, "unit_forget_bias", false)) {
     return initialize(initializer, weight.shape, stream, values);
   }

@@ -1,5 +1,6 @@
 #include "program/formats/keras_config.h"
 
+#include "base/error.h"
 #include "program/document.h"
 #include "program/formats/keras_graph.h"
 #include "program/formats/metric_script.h"
@@ -8,6 +9,7 @@
 #include "program/layers/scaling.h"
 #include "program/normal.h"
 #include "program/optimizer_rules.h"
+#include "program/shapes.h"
 #include "program/vocabulary.h"
 
 namespace neutra::program {
@@ -31,7 +33,7 @@ void spell_layer(Json& config, const std::string& class_name, KerasSpelling spel
   // Keras 3 has no default of all poolings' windows.
   const Field* window = find_field(fields, "pool_size");
   if (window != nullptr && !config.contains("pool_size")) config["pool_size"] = *window->fallback;
-  config.erase("sample_variance");
+  for (const char* field : {"sample_variance", "two_biases"}) config.erase(field);
   // Files of old Keras versions, which knew no such choice, mean false where nothing is said.
   if (find_field(fields, "reset_after") != nullptr && !config.contains("reset_after")) {
     config["reset_after"] = true;
@@ -133,10 +135,45 @@ Json functional_model(Json layers, const KerasGraph& graph, KerasSpelling spelli
 
 }  // namespace
 
+KerasVariable keras_variable(const ResolvedLayer& layer, std::size_t k,
+                             const std::vector<float>& values) {
+  const Weight& weight = layer.weights[k];
+  const bool two = variable_settings(layer.config, weight).value("two_biases", false);
+  if (!two || !weight.name.ends_with("bias")) return {weight.shape, values};
+  KerasVariable sum{{weight.shape.back()}, {}};
+  const std::size_t width = values.size() / 2;
+  for (std::size_t i = 0; i < width; ++i) sum.values.push_back(values[i] + values[width + i]);
+  return sum;
+}
+
+void write_initializers(Json& document, const Program& program, const Shape& input) {
+  if (document.dump().find("FanInUniform") == std::string::npos) return;
+  Program shaped = program;
+  const Json::json_pointer first(layers_path(program.document) + "/0/config");
+  if (!input.empty()) shaped.document[first]["batch_input_shape"] = batch_shape(input);
+  const std::vector<ResolvedLayer> resolved = resolve(shaped).layers;
+  Json& layers = document.at(Json::json_pointer(layers_path(document)));
+  for (std::size_t i = 0; i < resolved.size(); ++i) {
+    for (const Weight& weight : resolved[i].weights) {
+      const Json& settings = variable_settings(resolved[i].config, weight);
+      const Json drawn = drawn_initializer(resolved[i], weight);
+      if (resolved[i].weights_of || drawn == settings.at(weight.initializer)) continue;
+      const std::string path = "/config" + settings_path(resolved[i].config, weight);
+      layers[i][Json::json_pointer(path)][weight.initializer] = drawn;
+    }
+    if (layers[i].dump().find("FanInUniform") != std::string::npos) {
+      throw input_error(describe("", layers_path(document) + "/" + std::to_string(i),
+                                 "FanInUniform, whose bounds depend on shapes that are unknown",
+                                 "data, or a batch_input_shape"));
+    }
+  }
+}
+
 Json keras_model_config(const Program& program, const Shape& input, KerasSpelling spelling) {
-  const Json document = normal_document(program);
-  const Json& stored = *find_layers(document);
+  Json document = normal_document(program);
   const std::vector<ResolvedLayer> resolved = resolve(program).layers;
+  write_initializers(document, program, input);
+  const Json& stored = *find_layers(document);
   const KerasGraph graph = keras_graph(resolved);
   Json layers = Json::array();
   for (const std::size_t i : graph.order) {

@@ -19,6 +19,19 @@ enum class KerasSpelling {
 /// Precondition: the program is valid.
 Json keras_model_config(const Program& program, const Shape& input, KerasSpelling spelling);
 
+/// Writes the bounds of each FanInUniform of a document into it, since Keras has no such
+/// initialiser. `input`: extents of one row, {} where they are unknown. Throws input_error where
+/// the layers' shapes are.
+void write_initializers(Json& document, const Program& program, const Shape& input);
+
+/// A variable of a layer as Keras has it: of two biases their sum.
+struct KerasVariable {
+  Shape shape;
+  std::vector<float> values;
+};
+KerasVariable keras_variable(const ResolvedLayer& layer, std::size_t k,
+                             const std::vector<float>& values);
+
 /// The arguments `mean` and `variance` of a Normalization, in arrays of the shape that Keras wants.
 /// `weights`: where they are the layer's variables, these; nullptr: such are left out.
 void spell_statistics(Json& config, const ResolvedLayer& layer,

@@ -51,8 +51,9 @@ void require_layer(KerasDialect dialect, const std::string& class_name, const Js
                        units(wrapped).dump() + ": Keras 3 takes two layers for equally wide");
     }
   }
-  if (config.value("sample_variance", false)) {
-    refuse_in_script(path + "/config/sample_variance", "true", "false: Keras knows none");
+  for (const std::string field : {"sample_variance", "two_biases"}) {
+    if (!config.value(field, false)) continue;
+    refuse_in_script(path + "/config/" + field, "true", "false: Keras knows none");
   }
   if (!is_old(dialect)) return;
   const Json activation = config.value("activation", Json());

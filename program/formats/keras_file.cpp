@@ -47,10 +47,10 @@ std::string weights_file(const ResolvedProgram& resolved, const ModelWeights& we
     if (own.empty()) file.make_group(place + "/vars");
     std::map<std::string, int> used;
     for (std::size_t k = 0; k < own.size(); ++k) {
-      const Shape& shape = layer.weights[k].shape;
+      const auto [shape, values] = keras_variable(layer, k, weights[i][k]);
       const int n = used[own[k]]++;
       if (n == 0) file.make_group(own[k]);
-      file.write(own[k] + "/" + std::to_string(n), weights[i][k], {shape.begin(), shape.end()});
+      file.write(own[k] + "/" + std::to_string(n), values, {shape.begin(), shape.end()});
     }
   }
   return file.image();

@@ -44,8 +44,8 @@ std::string keras_h5(const Program& program, const ResolvedProgram& resolved,
     for (std::size_t k = 0; !statistics && k < layer.weights.size(); ++k) {
       const Weight& weight = layer.weights[k];
       variables.push_back(name + "/" + weight.name + ":0");
-      file.write(place + "/" + variables.back(), weights[i][k],
-                 {weight.shape.begin(), weight.shape.end()});
+      const auto [shape, values] = keras_variable(layer, k, weights[i][k]);
+      file.write(place + "/" + variables.back(), values, {shape.begin(), shape.end()});
     }
     file.write_attribute(place, "weight_names", variables);
   }

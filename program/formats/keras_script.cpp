@@ -40,6 +40,7 @@ class Writer {
     if (!input_ && !resolved.input_shape.empty()) input_ = resolved.input_shape;
     take_loop(resolved);
     resolved_layers_ = resolved.layers;
+    write_initializers(document_, program, input_.value_or(Shape()));
     graph_ = keras_graph(resolved_layers_);
     schedule_ = schedule_of(resolved);
     batch_rate_ = schedule_ && schedule_->every_batch;

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/numbers.h"
+#include "program/class_weights.h"
 #include "program/embedded.h"
 #include "program/formats/metric_script.h"
 #include "program/formats/torch_program.h"
@@ -60,7 +61,9 @@ class LibTorchWriter {
     text += "  Tensor loss = keras::" + torch_.loss +
             (sparse ? "(z, y)" : "(keras::squeezed(z, y), " + targets + ")");
     if (weighs) {
-      text += ";\n  if (weights.defined()) loss = keras::weighted(loss, weights);\n  loss = loss";
+      text += ";\n  if (weights.defined()) loss = keras::weighted(loss, weights)" +
+              std::string(divides_by_weights(program_) ? " / weights.mean()" : "") +
+              ";\n  loss = loss";
     }
     text += ".mean()";
     if (program_.loop.sum) text += " * y.size(0)";

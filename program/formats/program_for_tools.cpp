@@ -44,7 +44,7 @@ void simplify(Json& layer) {
   const std::vector<Field>& fields = find_layer(layer.at("class_name").get<std::string>())->fields;
   drop_fixed(config, fields);
   for (const char* field :
-       {"backward_layer", "mask_zero", "sample_variance", "zero_output_for_mask"}) {
+       {"backward_layer", "mask_zero", "sample_variance", "two_biases", "zero_output_for_mask"}) {
     if (const Json* value = member(config, field); value != nullptr && !value->is_object()) {
       if (*value != true) config.erase(field);
     }

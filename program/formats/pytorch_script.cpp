@@ -1,6 +1,7 @@
 #include "program/formats/pytorch_script.h"
 
 #include "base/numbers.h"
+#include "program/class_weights.h"
 #include "program/embedded.h"
 #include "program/formats/metric_script.h"
 #include "program/formats/torch_program.h"
@@ -64,7 +65,10 @@ class PyTorchWriter {
     text += "    loss = " + torch_.loss +
             (sparse ? "(z, y)" : "(squeezed(z, y), " + targets + ")") + (weighs ? "" : ".mean()");
     if (weighs) {
-      text += "\n    loss = (loss if weights is None else weighted(loss, weights)).mean()";
+      text += divides_by_weights(program_)
+                  ? "\n    loss = loss.mean() if weights is None else "
+                    "weighted(loss, weights).sum() / weights.sum()"
+                  : "\n    loss = (loss if weights is None else weighted(loss, weights)).mean()";
     }
     if (program_.loop.sum) text += " * len(y)";
     text += "\n";

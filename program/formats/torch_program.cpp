@@ -13,6 +13,7 @@
 #include "program/layer.h"
 #include "program/layers/merge.h"
 #include "program/layers/scaling.h"
+#include "program/shapes.h"
 #include "program/vocabulary.h"
 
 namespace neutra::program {
@@ -167,7 +168,7 @@ class Builder {
     for (const Weight& weight : layer.weights) {
       const Json& settings = variable_settings(layer.config, weight);
       TorchVariable variable{name + "_" + weight.name, weight.shape,
-                             initializer(settings.at(weight.initializer), weight.shape)};
+                             initializer(drawn_initializer(layer, weight), weight.shape)};
       variable.trainable = weight.trainable && layer.config.value("trainable", true) &&
                            settings.value("trainable", true);
       variable.updated = variable.trainable &&

@@ -45,15 +45,32 @@ std::vector<Field> recurrent_fields(const std::vector<Field>& more = {}) {
   return fields;
 }
 
-std::vector<Field> gated_fields(Field own) {
-  return recurrent_fields(
+std::vector<Field> gated_fields(std::vector<Field> own) {
+  own.insert(
+      own.begin(),
       {{.name = "recurrent_activation", .type = FieldType::kActivation, .fallback = "sigmoid"},
-       {.name = "implementation", .type = FieldType::kInteger, .fallback = 2, .low = 1, .high = 2},
-       std::move(own)});
+       {.name = "implementation",
+        .type = FieldType::kInteger,
+        .fallback = 2,
+        .low = 1,
+        .high = 2}});
+  return recurrent_fields(own);
+}
+
+/// PyTorch adds a bias to each of the two products, so that each gets the whole gradient.
+Field two_biases_field() {
+  return {.name = "two_biases", .type = FieldType::kBoolean, .fallback = false};
+}
+
+Shape bias_shape(const Json& config, std::int64_t width) {
+  return config.at("two_biases").get<bool>() ? Shape{2, width} : Shape{width};
 }
 
 std::variant<Shape, Refusal> output_shape(const Json& config, const Shape& input) {
   if (input.size() != 2) return wrong_rank(input, "(steps, features)");
+  if (config.value("two_biases", false) && config.value("unit_forget_bias", false)) {
+    return Refusal{"unit_forget_bias", "true beside two_biases", "false"};
+  }
   const std::int64_t units = config.at("units");
   return config.at("return_sequences").get<bool>() ? Shape{input[0], units} : Shape{units};
 }
@@ -81,12 +98,12 @@ const Layer& simple_rnn() {
   static const Layer layer{.class_name = "SimpleRNN",
                            .kind = LayerKind::kRecurrent,
                            .aliases = {},
-                           .fields = recurrent_fields(),
+                           .fields = recurrent_fields({two_biases_field()}),
                            .output_shape = output_shape,
                            .weights =
                                [](const Json& config, const Shape& input) {
-                                 return weights(config, input, 1,
-                                                {config.at("units").get<std::int64_t>()});
+                                 const std::int64_t width = config.at("units");
+                                 return weights(config, input, 1, bias_shape(config, width));
                                },
                            .masks_output = mask_sequences,
                            .uses_mask = true};
@@ -99,11 +116,13 @@ const Layer& lstm() {
       .kind = LayerKind::kRecurrent,
       .aliases = {},
       .fields =
-          gated_fields({.name = "unit_forget_bias", .type = FieldType::kBoolean, .fallback = true}),
+          gated_fields({{.name = "unit_forget_bias", .type = FieldType::kBoolean, .fallback = true},
+                        two_biases_field()}),
       .output_shape = output_shape,
       .weights =
           [](const Json& config, const Shape& input) {
-            return weights(config, input, 4, {4 * config.at("units").get<std::int64_t>()});
+            const std::int64_t width = 4 * config.at("units").get<std::int64_t>();
+            return weights(config, input, 4, bias_shape(config, width));
           },
       .masks_output = mask_sequences,
       .uses_mask = true};
@@ -116,7 +135,7 @@ const Layer& gru() {
       .kind = LayerKind::kRecurrent,
       .aliases = {},
       .fields =
-          gated_fields({.name = "reset_after", .type = FieldType::kBoolean, .fallback = true}),
+          gated_fields({{.name = "reset_after", .type = FieldType::kBoolean, .fallback = true}}),
       .output_shape = output_shape,
       .weights =
           [](const Json& config, const Shape& input) {

@@ -14,7 +14,7 @@ from neutra.capture.recording import Frame, NotCaptured
 from neutra.capture.torch_data import Epochs, Evaluations, Origin, matching, row_numbers
 from neutra.capture.torch_epochs import count_epochs, loops_around
 from neutra.capture.torch_images import flat_order, padding_word, same_before
-from neutra.capture.torch_initial import Unknown, drawn_by, initializer
+from neutra.capture.torch_initial import Unknown, bounds, drawn_by, initializer
 from neutra.capture.torch_layers import Layers
 from neutra.capture.torch_loop import Calls, Step, as_fit_loop, epoch_losses, found_loop
 from neutra.capture.torch_loss import FoundLoss, program_loss
@@ -297,6 +297,16 @@ def test_settings_of_functions() -> None:
 def test_initialisers(drawn: Drawn, expected: tuple[str, dict[str, Any]]) -> None:
     found = initializer(Variable("weight", (4, 6), drawn=drawn), 2)
     assert (found["class_name"], found["config"]) == expected
+
+
+def test_a_bias_counts_the_inputs_of_its_kernel() -> None:
+    of = bounds({"kernel": (4, 6, 3), "bias": (4,)})
+    for limit, expected in ((18**-0.5, "FanInUniform"), (0.25, "RandomUniform")):
+        drawn = Drawn("uniform_", {"a": -limit, "b": limit})
+        assert initializer(Variable("bias", (4,), drawn=drawn), 1, of)["class_name"] == expected
+    hidden = Variable("weight_ih_l0", (12, 9), drawn=Drawn("uniform_", {"a": -0.5, "b": 0.5}))
+    found = initializer(hidden, 2, bounds({"recurrent_kernel": (12, 4)}))
+    assert found == {"class_name": "FanInUniform", "config": {"of": "recurrent_kernel"}}
 
 
 def test_a_part_of_a_parameter_is_no_whole() -> None:

@@ -12,7 +12,7 @@ x = {x}
 y = {y}
 model = {model}
 optimizer = torch.optim.{optimizer}
-criterion = nn.{loss}()
+criterion = nn.{loss}
 for epoch in range(20):
     for i in range(0, len(x), 8):
         optimizer.zero_grad()
@@ -96,6 +96,22 @@ _MODULES = {
         "x, _ = self.one(x); _, (h, c) = self.two(x); return self.fc(h[-1])",
         _STEPS,
     ),
+    "biased_lstm": (
+        "self.rnn = nn.LSTM(3, 5, batch_first=True); self.fc = nn.Linear(5, 2)",
+        "return self.fc(self.rnn(x)[1][0][-1])",
+        _STEPS,
+    ),
+    "stacked": (
+        "self.rnn = nn.LSTM(3, 5, num_layers=2, batch_first=True); self.again = nn.GRU(5, 4, 2, batch_first=True); "
+        "self.fc = nn.Linear(4, 2)",
+        "x, _ = self.rnn(x); _, h = self.again(x); return self.fc(h[1])",
+        _STEPS,
+    ),
+    "biased_rnn": (
+        "self.rnn = nn.RNN(3, 5, batch_first=True); self.fc = nn.Linear(5, 2)",
+        "return self.fc(self.rnn(x)[0][:, -1])",
+        _STEPS,
+    ),
     "gru": (
         "self.rnn = nn.GRU(3, 5, batch_first=True); self.fc = nn.Linear(5, 2)",
         "out, hidden = self.rnn(x); return self.fc(out[:, -1])",
@@ -127,19 +143,34 @@ _OPTIMISERS = {
 }
 
 _LOSSES = {
-    "log_softmax": ("nn.Linear(4, 3), nn.LogSoftmax(dim=-1)", "torch.randint(0, 3, (24,))", "NLLLoss"),
-    "smooth": ("nn.Linear(4, 3)", "torch.randn(24, 3)", "SmoothL1Loss"),
-    "absolute": ("nn.Linear(4, 3)", "torch.randn(24, 3)", "L1Loss"),
-    "logits": ("nn.Linear(4, 2)", "torch.randint(0, 2, (24, 2)).float()", "BCEWithLogitsLoss"),
-    "two_sigmoids": ("nn.Linear(4, 1), nn.Sigmoid()", "torch.randint(0, 2, (24, 1)).float()", "BCEWithLogitsLoss"),
-    "probabilities": ("nn.Linear(4, 3)", "torch.rand(24, 3).softmax(1)", "CrossEntropyLoss"),
+    "log_softmax": ("nn.Linear(4, 3), nn.LogSoftmax(dim=-1)", "torch.randint(0, 3, (24,))", "NLLLoss()"),
+    "smooth": ("nn.Linear(4, 3)", "torch.randn(24, 3)", "SmoothL1Loss()"),
+    "absolute": ("nn.Linear(4, 3)", "torch.randn(24, 3)", "L1Loss()"),
+    "logits": ("nn.Linear(4, 2)", "torch.randint(0, 2, (24, 2)).float()", "BCEWithLogitsLoss()"),
+    "two_sigmoids": ("nn.Linear(4, 1), nn.Sigmoid()", "torch.randint(0, 2, (24, 1)).float()", "BCEWithLogitsLoss()"),
+    "probabilities": ("nn.Linear(4, 3)", "torch.rand(24, 3).softmax(1)", "CrossEntropyLoss()"),
+    "class_weights": (
+        "nn.Linear(4, 3)",
+        "torch.randint(0, 3, (24,))",
+        "CrossEntropyLoss(weight=torch.tensor([0.5, 2.0, 1.3]))",
+    ),
+    "class_weights_summed": (
+        "nn.Linear(4, 3), nn.LogSoftmax(dim=1)",
+        "torch.randint(0, 3, (24,))",
+        "NLLLoss(weight=torch.tensor([0.5, 2.0, 1.3]), reduction='sum')",
+    ),
+    "pos_weight": (
+        "nn.Linear(4, 1)",
+        "torch.randint(0, 2, (24, 1)).float()",
+        "BCEWithLogitsLoss(pos_weight=torch.tensor([3.0]))",
+    ),
 }
 
 
 def scripts() -> dict[str, str]:
     """The text of each script by name."""
     sgd = "SGD(model.parameters(), lr=0.01)"
-    plain = {"kind": "", "y": "torch.randn(24, 2)", "optimizer": sgd, "loss": "MSELoss", "x": "torch.randn(24, 4)"}
+    plain = {"kind": "", "y": "torch.randn(24, 2)", "optimizer": sgd, "loss": "MSELoss()", "x": "torch.randn(24, 4)"}
     found = {}
     for name, (layers, rows) in _ROWS.items():
         found[f"row_{name}"] = _TEXT.format(**{**plain, "model": f"nn.Sequential({layers})", "x": rows})
@@ -155,4 +186,11 @@ def scripts() -> dict[str, str]:
     for name, (layers, targets, loss) in _LOSSES.items():
         values = {**plain, "model": f"nn.Sequential({layers})", "y": targets, "loss": loss}
         found[f"loss_{name}"] = _TEXT.format(**values)
+    lstm = {
+        "kind": found["module_biased_lstm"].partition("seed(1)\n")[2].partition("\nx = ")[0],
+        "model": "Net()",
+        "x": _STEPS,
+    }
+    adam = "Adam(model.parameters(), lr=0.01)"
+    found["module_biased_lstm_adam"] = _TEXT.format(**{**plain, **lstm, "optimizer": adam})
     return found

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "program/document.h"
+#include "program/shapes.h"
 #include "support.h"
 
 namespace neutra::program {
@@ -51,6 +52,38 @@ Inferred inferred(const std::string& class_name, const Json& config, const Shape
   Inferred result{layer.output_shape, {}};
   for (const Weight& weight : layer.weights) result.weights.push_back(weight.shape);
   return result;
+}
+
+TEST(Shapes, TwoBiasesAreRowsOfOne) {
+  Json config{{"units", 3}, {"two_biases", true}};
+  EXPECT_EQ(inferred("SimpleRNN", config, {4, 2}).weights,
+            (std::vector<Shape>{{2, 3}, {3, 3}, {2, 3}}));
+  EXPECT_THROW(inferred("LSTM", config, {4, 2}), Error);  // unit_forget_bias is true by default
+  config["unit_forget_bias"] = false;
+  EXPECT_EQ(inferred("LSTM", config, {4, 2}).weights,
+            (std::vector<Shape>{{2, 12}, {3, 12}, {2, 12}}));
+}
+
+/// Two Dense layers on rows of 9; the second has the initialiser for its bias.
+Program two_dense(int units, const Json& initializer) {
+  Program program = sample("mlp");
+  at(program, "/model/config/layers") = Json::array(
+      {{{"class_name", "Dense"},
+        {"config", {{"units", units}, {"batch_input_shape", {nullptr, 9}}}}},
+       {{"class_name", "Dense"}, {"config", {{"units", 10}, {"bias_initializer", initializer}}}}});
+  return program;
+}
+
+TEST(Shapes, FanInUniformFollowsTheKernel) {
+  for (const int units : {4, 16}) {
+    const ResolvedLayer layer = resolve(two_dense(units, "fan_in_uniform")).layers[1];
+    const Json drawn = drawn_initializer(layer, layer.weights[1]);
+    EXPECT_EQ(drawn.at("class_name"), "RandomUniform");
+    EXPECT_DOUBLE_EQ(drawn.at("config").at("maxval").get<double>(), units == 4 ? 0.5 : 0.25);
+    EXPECT_EQ(drawn_initializer(layer, layer.weights[0]).at("class_name"), "GlorotUniform");
+  }
+  const Json other{{"class_name", "FanInUniform"}, {"config", {{"of", "recurrent_kernel"}}}};
+  EXPECT_THROW(resolve(two_dense(4, other)), Error);
 }
 
 TEST(Shapes, OfLayersThatScaleAndEnlarge) {

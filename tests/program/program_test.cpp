@@ -179,7 +179,7 @@ TEST(Vocabulary, KnowsTheSpellingsOfKeras) {
   EXPECT_EQ(words(kActivation).size(), 13U);
   EXPECT_EQ(words(kOptimizer).size(), 8U);
   EXPECT_EQ(words(kLoss).size(), 15U);
-  EXPECT_EQ(words(kInitializer).size(), 15U);
+  EXPECT_EQ(words(kInitializer).size(), 16U);
 }
 
 TEST(Resolve, OptionsOfLosses) {

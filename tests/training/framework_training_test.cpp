@@ -79,6 +79,29 @@ TEST(Rules, BothBackEndsTrainAlikeAndRulesMatter) {
   }
 }
 
+TEST(Rules, ClassWeightsOfPyTorchAreShares) {
+  const auto weighted = [](const char* rules, double by) {
+    Json how = optimizer("SGD", 0.1);
+    how["config"]["rules"] = rules;
+    program::Program p =
+        program_of("moons", 2, Json::array({dense(8, "tanh"), dense(2, "softmax")}),
+                   "sparse_categorical_crossentropy", "loss", std::move(how), 2);
+    p.document["fit"]["class_weight"] = {{"0", by}, {"1", 4 * by}};
+    // The weights are part of the identity, and that of the random numbers.
+    for (Json& each : p.document["model"]["config"]["layers"]) {
+      each["config"]["kernel_initializer"] = {{"class_name", "Constant"},
+                                              {"config", {{"value", 0.125}}}};
+    }
+    p.document["fit"]["shuffle"] = false;
+    return both(p);
+  };
+  const std::vector<float> once = weighted("torch", 1), twice = weighted("torch", 2);
+  ASSERT_EQ(once.size(), twice.size());
+  for (std::size_t i = 0; i < once.size(); ++i) EXPECT_NEAR(once[i], twice[i], 1e-5);
+  EXPECT_NE(weighted("keras", 1), weighted("keras", 2));
+  EXPECT_NE(weighted("keras", 1), once);
+}
+
 TEST(Rules, UndecayedVariablesKeepTheirSize) {
   Json how = optimizer("SGD", 0);  // no step but that of the decay, which has the rate as factor
   how["config"] = {{"learning_rate", 1e-30}, {"rules", "torch"}, {"weight_decay", 1e29}};

@@ -137,7 +137,8 @@ class Recurrent : public Module {
   /// `x`: the inputs' part (rows, gates times units) of one step.
   virtual void step(const Tensor& x, State& state) const = 0;
   virtual Tensor input_bias(std::span<Tensor> weights) const {
-    return weights.size() > 2 ? weights[2] : Tensor();
+    if (weights.size() < 3) return {};
+    return weights[2].dim() == 2 ? weights[2].sum(0) : weights[2];  // two_biases
   }
   virtual Tensor recurrent_bias(std::span<Tensor>) const { return {}; }
   Tensor activate(const Tensor& x) const { return apply(activation_, x); }

@@ -1,8 +1,9 @@
 """How PyTorch drew a parameter, as an initialiser of a program.
 
 PyTorch's own start of Linear and Conv is kaiming_uniform_(a=sqrt(5)): uniform within 1 / sqrt(fan_in), which is
-VarianceScaling with scale 1/3; that of biases is uniform within the same bound, which no initialiser of Keras counts
-out for a vector, so that the bounds are written as numbers. Source: torch.nn.init; torch/nn/modules/linear.py, conv.py.
+VarianceScaling with scale 1/3; that of biases, and of all weights of recurrent layers, is uniform within the bound of
+another weight of the layer, its kernel or recurrent kernel: FanInUniform. Source: torch.nn.init; torch/nn/modules/
+linear.py, conv.py, rnn.py.
 """
 
 from __future__ import annotations
@@ -93,8 +94,14 @@ def _truncated(arguments: dict[str, Any]) -> dict[str, Any]:
     raise Unknown(f"trunc_normal_ within {reach:.3g} deviations")
 
 
-def initializer(variable: Variable, rank: int) -> dict[str, Any]:
-    """The initialiser that draws a variable as the script did; `rank` is the number of axes of neutra's variable.
+def bounds(shapes: dict[str, tuple[int, ...]]) -> dict[str, float]:
+    """The bounds of FanInUniform of these weights of a layer, by name; a bias counts none."""
+    return {name: 1 / math.sqrt(fans(shape)[0]) for name, shape in shapes.items() if len(shape) > 1}
+
+
+def initializer(variable: Variable, rank: int, of: dict[str, float] | None = None) -> dict[str, Any]:
+    """The initialiser that draws a variable as the script did; `rank` is the number of axes of neutra's variable, `of`
+    the bounds of weights whose inputs it may count.
 
     Raises Unknown where none does: numbers that were copied, or drawn in a way Keras has no word for.
     """
@@ -108,6 +115,9 @@ def initializer(variable: Variable, rank: int) -> dict[str, Any]:
         return _scaled(drawn, variable.shape)
     if name == "uniform_":
         low, high = float(arguments.get("a", 0.0)), float(arguments.get("b", 1.0))
+        for weight, limit in (of or {}).items():
+            if math.isclose(high, limit) and math.isclose(low, -limit):
+                return {"class_name": "FanInUniform", "config": {} if weight == "kernel" else {"of": weight}}
         bound = 1 / math.sqrt(fans(variable.shape)[0]) if len(variable.shape) > 1 else 0.0
         if bound and math.isclose(high, bound) and math.isclose(low, -bound):
             return _scaling(1 / 3, "fan_in", "uniform")

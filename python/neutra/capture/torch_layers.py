@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .recording import NotCaptured, Site
-from .torch_initial import Unknown, initializer
+from .torch_initial import Unknown, bounds, initializer
 from .torch_ops import FUNCTIONS, Op, Variable, plain, recurrent_parameters
 
 Turn = Callable[[Any], Any]
@@ -145,10 +145,18 @@ class Layers:
         """Remembers whose weight a torch variable is."""
         self.weights.append(Weight(layer, name, variable, turn, back))
 
-    def drawn(self, op: Op, variable: Variable, rank: int, default: dict[str, Any] | None = None) -> dict[str, Any]:
-        """The initialiser of a variable; a note, and `default` or zeros, where none stands for it."""
+    def drawn(
+        self,
+        op: Op,
+        variable: Variable,
+        rank: int,
+        default: dict[str, Any] | None = None,
+        of: dict[str, float] | None = None,
+    ) -> dict[str, Any]:
+        """The initialiser of a variable; a note, and `default` or zeros, where none stands for it. `of`: the bounds of
+        weights whose inputs it may count."""
         try:
-            return initializer(variable, rank)
+            return initializer(variable, rank, of)
         except Unknown as unknown:
             self.differs(op, f"{variable.name}: found {unknown} at the start; allowed: a function of torch.nn.init")
             return default or {"class_name": "Zeros", "config": {}}
@@ -166,15 +174,19 @@ class Layers:
     def variable_fields(self, op: Op, names: dict[str, str], ranks: dict[str, int]) -> dict[str, Any]:
         """Initialisers of a layer: `names` maps torch's names to Keras's ("weight": "kernel")."""
         config: dict[str, Any] = {}
+        weights = {names[each]: op.variables[each].shape for each in names if each in op.variables}
+        recurrent = {"recurrent_kernel": weights["recurrent"]} if "recurrent" in weights else {}
         for torch_name, name in names.items():
             variable = op.variables.get(torch_name)
             if variable is None:
                 continue
+            of = recurrent or ({"kernel": weights["kernel"]} if ranks[torch_name] == 1 and "kernel" in weights else {})
             config[f"{name}_initializer"] = self.drawn(
                 op,
                 variable,
                 ranks[torch_name],
                 {"class_name": "GlorotUniform", "config": {}} if ranks[torch_name] > 1 else None,
+                bounds(of),
             )
         return config
 

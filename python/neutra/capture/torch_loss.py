@@ -115,8 +115,6 @@ def _class_weight(found: FoundLoss) -> dict[str, float] | None:
         if not found.whole or found.settings.get("label_smoothing"):
             beside = "label_smoothing" if found.whole else "targets that are probabilities"
             raise _refused(found, f"weights of classes beside {beside}", "classes as targets, without label_smoothing")
-        if found.settings.get("reduction", "mean") == "mean":
-            raise _refused(found, "weights of classes, which PyTorch divides by their sum", "reduction='sum'")
         return {str(number): value for number, value in enumerate(_numbers(weight))}
     if weight is not None or width != 1:
         what = "weights of single elements" if weight is not None else f"pos_weight of {width} outputs"

@@ -108,8 +108,7 @@ def weights_of(layers: Layers, values: dict[str, Any]) -> list[tuple[int, str, A
         name, _, row = weight.name.partition("/")
         array, key = weight.turn(value), (weight.layer, name)
         if row and key in found:
-            gru = layers.layers[weight.layer]["class_name"] == "GRU"
-            array = np.stack([found[key], array]) if gru else found[key] + array
+            array = np.stack([found[key], array])
         found[key] = array
     return [(layer, name, array) for (layer, name), array in found.items()]
 

@@ -52,7 +52,7 @@ def _recurrent(to: Layers, op: Op) -> None:
     count, rate = int(settings.get("num_layers", 1)), float(settings.get("dropout", 0) or 0)
     for layer in range(count):
         if layer and rate and op.training is not False:
-            between = Op("dropout", label=f"{op.label}_dropout", frames=op.frames, called="dropout")
+            between = Op("dropout", label=f"{op.label}_dropout", frames=op.frames, called=op.called)
             to.emit("Dropout", {"rate": plain(rate)}, between)
         own = {name: op.variables[each] for name in _VARIABLES if (each := f"{name}_l{layer}") in op.variables}
         # arguments of a module with several layers belong to all of them
@@ -94,9 +94,7 @@ def _recurrent_layer(to: Layers, op: Op, variables: dict[str, Variable], layer: 
     if op.name == "rnn":
         config["activation"] = settings.get("nonlinearity", "tanh")
     if biases and op.name != "gru":
-        to.note(
-            op, "PyTorch has two biases that are added, programs have one: it starts narrower and moves half as fast"
-        )
+        config["two_biases"] = True
     number = to.emit(_LAYERS[op.name], config, op, {"hidden_size": "units", "bias": "use_bias"})
     _recurrent_weights(to, op.name, number, kernel, recurrent, biases)
     to.trained(op, number)

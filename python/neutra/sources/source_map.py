@@ -129,9 +129,11 @@ class SourceMap:
                 for key, value in zip(group.keys, group.values)
                 if isinstance(key, ast.Constant) and key.value == slot.argument
             ]
-            found += [
-                self._decided(slot.path, slot.argument, made, self.resolver.chains(at, 0, context), at) for at in own
-            ]
+            for at in own:
+                decided = self._decided(slot.path, slot.argument, made, self.resolver.chains(at, 0, context), at)
+                # Groups whose weights don't decay go on so: the program's number is that of the others.
+                if slot.argument != "weight_decay" or not _is_zero(decided.chain):
+                    found.append(decided)
             found += [slot] if len(own) < len(groups) else []
         return found
 
@@ -284,6 +286,12 @@ def _without_spare(slots: Sequence[Slot]) -> list[Slot]:
         if known is None or (known.kind == "default" and slot.kind != "default"):
             found[slot.path] = slot
     return list(found.values())
+
+
+def _is_zero(chain: Chain) -> bool:
+    """Does a value end in a literal 0?"""
+    node = chain[-1].at.node if chain else None
+    return isinstance(node, ast.Constant) and node.value == 0 and not isinstance(node.value, bool)
 
 
 def _kind(chain: Chain) -> str:

@@ -14,6 +14,7 @@ from .literals import is_literal, value_of, written
 from .reasons import CannotChange
 from .sites import layer_number
 from .source_map import Slot, SourceMap
+from .torch_words import TorchWords
 from .turns import conditional, parameterised
 
 
@@ -55,6 +56,8 @@ class ValueEdits:
         if not found and parent and "/" not in key:
             named = ("fit", "compile") if parent in ("/fit", "/compile") else None
             of = [m for m in self.map.made if m.site.path == parent and (named is None or m.site.name in named)]
+            if isinstance(self.words, TorchWords):  # PyTorch has other names: the call must have one like this
+                of = [m for m in of if key in m.site.parameters]
             found = [Slot(path, key, made) for made in of][:1]
             for slot in found:
                 if slot.made.call is not None:
