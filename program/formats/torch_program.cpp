@@ -10,7 +10,6 @@
 #include "program/document.h"
 #include "program/formats/keras_graph.h"
 #include "program/graph.h"
-#include "program/layer.h"
 #include "program/layers/merge.h"
 #include "program/layers/scaling.h"
 #include "program/shapes.h"
