@@ -124,6 +124,11 @@ bool model_gives(const Analysis& analysis, const Matcher& matcher, Situation& si
           value.path == "torch.nn.Sequential" && (values.kinds(call) & model) != 0 &&
           analysis.tree().above(call, {NodeKind::kClass}) == kNoNode)
         objects.push_back(call);
+  // A `forward` whose class was left out.
+  for (const Flow& flow : analysis.graph().flows())
+    if (analysis.tree().kind(flow.node) == NodeKind::kFunction &&
+        analysis.tree().name(flow.node) == "forward" && values.class_of(flow.node) == kNoNode)
+      objects.push_back(flow.node);
   for (const NodeId object : objects) {
     for (const NodeId output : analysis.tracer().outputs(object)) {
       if (!matcher.matches(output, values)) continue;

@@ -96,4 +96,17 @@ std::string_view string_content(std::string_view literal) {
   return literal;
 }
 
+NodeId part_of(const SyntaxTree& tree, NodeId value, std::uint32_t path) {
+  std::vector<std::uint32_t> indices;
+  for (; path != 0; path >>= 8) indices.push_back((path & 0xFF) - 1);
+  while (!indices.empty()) {
+    if (value == kNoNode ||
+        (tree.kind(value) != NodeKind::kTuple && tree.kind(value) != NodeKind::kList))
+      return kNoNode;
+    value = tree.child(value, indices.back());
+    indices.pop_back();
+  }
+  return value;
+}
+
 }  // namespace neutra::source

@@ -152,4 +152,7 @@ inline bool is_statement(NodeKind kind) {
 /// The value of a kString without prefix and quotes, as it is written.
 std::string_view string_content(std::string_view literal);
 
+/// The node of a tuple's part that `path` (Def::path) leads to; kNoNode: the value is no tuple.
+NodeId part_of(const SyntaxTree& tree, NodeId value, std::uint32_t path);
+
 }  // namespace neutra::source

@@ -235,6 +235,10 @@ bool Tracer::last_additions(NodeId name, NodeId before, std::vector<NodeId>& fou
 
 std::vector<NodeId> Tracer::outputs(NodeId object) const {
   Walk walk;
+  if (tree_.kind(object) == NodeKind::kFunction) {
+    origin_of_value(Value{ValueKind::kFunction, {}, object}, 0, 0, walk);
+    return walk.found;
+  }
   if (tree_.kind(object) != NodeKind::kClass) {
     for (const Value& value : std::vector<Value>(values_.of(object)))
       origin_of_value(value, 0, 0, walk);

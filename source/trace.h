@@ -19,8 +19,8 @@ class Tracer {
   std::vector<NodeId> origins(NodeId expression) const;
 
   /// What a model gives, as origins: of a class its `forward`, of a Sequential its last layer;
-  /// without a `forward` in the text, the layers that it has. `object`: the kClass, or the call
-  /// that makes a library's object.
+  /// without a `forward` in the text, the layers that it has. `object`: the kClass, the
+  /// kFunction of a `forward` without one, or the call that makes a library's object.
   std::vector<NodeId> outputs(NodeId object) const;
 
   /// What the text puts into lists, models and dictionaries.

@@ -25,19 +25,6 @@ bool is_class_path(std::string_view path) {
 
 }  // namespace
 
-NodeId part_of(const SyntaxTree& tree, NodeId value, std::uint32_t path) {
-  std::vector<std::uint32_t> indices;
-  for (; path != 0; path >>= 8) indices.push_back((path & 0xFF) - 1);
-  while (!indices.empty()) {
-    if (value == kNoNode ||
-        (tree.kind(value) != NodeKind::kTuple && tree.kind(value) != NodeKind::kList))
-      return kNoNode;
-    value = tree.child(value, indices.back());
-    indices.pop_back();
-  }
-  return value;
-}
-
 Values::Values(const FlowGraph& graph, const Vocabulary& vocabulary)
     : graph_(graph), vocabulary_(vocabulary) {
   most_steps_ = 64 * static_cast<std::uint64_t>(graph.tree().size()) + 10000;
@@ -86,6 +73,7 @@ void Values::index() {
             continue;
           const NodeId function = tree.above(id, {NodeKind::kFunction});
           const NodeId owner = function == kNoNode ? kNoNode : class_of(function);
+          if (owner == kNoNode) loose_attributes_[tree.text(target)].push_back(value);
           if (owner == kNoNode) continue;
           const NodeId self = tree[tree.child_of_kind(function, NodeKind::kParameters)].first;
           if (self != kNoNode && tree.name(self) == tree.text(tree[target].first))
@@ -288,6 +276,11 @@ void Values::of_attribute(NodeId node, std::vector<Value>& found) const {
         break;
     }
   }
+  if (!found.empty()) return;
+  // Given outside of classes, as in a part of one: self.loss = nn.MSELoss()
+  if (const auto loose = loose_attributes_.find(tree.text(node)); loose != loose_attributes_.end())
+    for (std::size_t i = 0; i < std::min(loose->second.size(), kMostValues); ++i)
+      add_all(loose->second[i], found);
 }
 
 void Values::of_call(NodeId node, std::vector<Value>& found) const {
@@ -398,7 +391,6 @@ NodeId Values::argument_for(NodeId call, NodeId function, NodeId parameter) cons
 }
 
 NodeId Values::method(NodeId class_node, std::string_view name) const {
-  const SyntaxTree& tree = graph_.tree();
   for (int round = 0; round < 8 && class_node != kNoNode; ++round) {
     const Scope& scope = graph_.scopes()[graph_.scope_of(class_node)];
     const auto variable = scope.names.find(name);
@@ -421,7 +413,6 @@ NodeId Values::base_class(NodeId class_node) const {
 }
 
 std::vector<NodeId> Values::attribute(NodeId class_node, std::string_view name) const {
-  const SyntaxTree& tree = graph_.tree();
   std::vector<NodeId> result;
   for (int round = 0; round < 8 && class_node != kNoNode; ++round) {
     if (const auto found = attributes_.find(class_node); found != attributes_.end())

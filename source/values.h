@@ -93,6 +93,8 @@ class Values {
   std::vector<NodeId> calls_, class_nodes_;
   std::unordered_map<NodeId, std::vector<NodeId>> callers_, returns_;
   std::unordered_map<NodeId, std::unordered_map<std::string_view, std::vector<NodeId>>> attributes_;
+  /// What `name.attribute`, as it is written, is given outside of classes.
+  std::unordered_map<std::string_view, std::vector<NodeId>> loose_attributes_;
   std::unordered_map<std::string_view, Kinds> kinds_by_methods_;
   mutable std::unordered_map<NodeId, std::vector<Value>> known_;
   mutable std::unordered_map<NodeId, Kinds> known_kinds_;
@@ -102,8 +104,5 @@ class Values {
   mutable std::uint64_t steps_ = 0;
   std::uint64_t most_steps_ = 0;
 };
-
-/// The node of a tuple's part that `path` (Def::path) leads to; kNoNode: the value is no tuple.
-NodeId part_of(const SyntaxTree& tree, NodeId value, std::uint32_t path);
 
 }  // namespace neutra::source
