@@ -92,6 +92,11 @@ EXPECTED: dict[str, tuple[list[str], dict[str, Any], dict[str, str]]] = {
         {"/fit/class_weight/1": pytest.approx(60 / 28), "/compile/loss": "binary_crossentropy"},
         {"Dense": "units=5", "/compile/optimizer": "Nadam()"},
     ),
+    "sample_weights": (
+        ["Dense", "Dense"],
+        {"/data/arguments/sample_weight": True, "/data/validation": "test", "/fit/batch_size": 15},
+        {"Dense": 'Dense(6, activation="tanh")', "/fit": "model.fit(rows[:90]"},
+    ),
     "recurrent": (
         ["Embedding", "Bidirectional", "Dense", "Dense"],
         {"/fit/schedule/every": "batch", "/compile/optimizer/config/learning_rate": 0.01},
@@ -134,9 +139,9 @@ model.fit(x, y)
         """
 model = keras.Sequential([keras.layers.Dense(1)])
 model.compile("sgd", "mse")
-model.fit(x, y, sample_weight=np.ones(len(x)))  # HERE
+model.fit(x, y, sample_weight=np.ones((len(x), 2)))  # HERE
 """,
-        "found sample_weight; allowed: none, or class_weight",
+        "found sample_weight of the shape 8x2; allowed: 8, one for each row",
     ),
     "two_outputs": (
         """
@@ -228,7 +233,7 @@ model.fit(x, y)
 _LEFT_OUT = """
 model = keras.Sequential([keras.layers.Dense(1)])
 model.compile(keras.optimizers.SGD(keras.optimizers.schedules.CosineDecay(0.1, 100)), "mse")
-model.fit(x, y, callbacks=[keras.callbacks.ReduceLROnPlateau()], sample_weight=np.ones(8))
+model.fit(x, y, callbacks=[keras.callbacks.ReduceLROnPlateau()], sample_weight=np.ones((8, 2)))
 """
 _BEGIN = "import keras\nimport numpy as np\nx, y = np.ones((8, 3)), np.ones((8, 1))\n"
 

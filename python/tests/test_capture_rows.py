@@ -134,10 +134,24 @@ def test_generators() -> None:
     assert any("frozen at its first 20 rows" in note for note in cut.notes)
     with pytest.raises(NotCaptured, match="found no batch in the generator"):
         frozen(iter([]))
-    with pytest.raises(NotCaptured, match="found sample weights"):
-        frozen(iter([(X, Y, Y)]))
+    with pytest.raises(NotCaptured, match="found sample weights of the shape 12x2; allowed: 12, one for each row"):
+        frozen(iter([(X, Y, X[:, :2])]))
     with pytest.raises(NotCaptured, match="found batches of ndarray"):
         frozen(iter([X]))
+
+
+def test_streams_with_sample_weights() -> None:
+    weights = np.arange(12) / 4
+    found = frozen([(X[i : i + 4], Y[i : i + 4], weights[i : i + 4]) for i in (0, 4, 8)].__iter__())
+    assert found.weights.tolist() == weights.tolist()
+    assert frozen(iter([(X, Y, None)])).weights is None
+    # Batches without weights count once, and a column is a vector.
+    some = frozen(iter([(X[:4], Y[:4]), (X[4:], Y[4:], weights[4:, None])]))
+    assert some.weights.tolist() == [1, 1, 1, 1, *weights[4:].tolist()]
+    # Rows with other weights are other rows.
+    epochs = [(X, Y, weights), (X, Y, weights * 2)]
+    assert any("other rows in each epoch" in note for note in frozen(iter(epochs), steps=1).notes)
+    assert not any("other rows" in note for note in frozen(iter(epochs[:1] * 2), steps=1).notes)
 
 
 def test_tee_gives_and_keeps_the_same() -> None:
@@ -171,11 +185,14 @@ def test_rows_of_fit() -> None:
 @pytest.mark.parametrize(
     ("arguments", "found"),
     [
-        ({"sample_weight": Y}, "found sample_weight"),
+        ({"sample_weight": Y[:3]}, "found sample_weight of the shape 3; allowed: 12, one for each row"),
+        ({"sample_weight": X}, "found sample_weight of the shape 12x"),
+        ({"x": iter([(X, Y)]), "y": None, "sample_weight": Y}, "found sample_weight beside a generator"),
         ({"steps_per_epoch": 1, "batch_size": 4}, "found steps_per_epoch = 1 for arrays with 3 batches"),
         ({"y": None}, "found no y; allowed"),
         ({"y": Y[:3]}, "found 12 rows of x and 3 of y"),
-        ({"validation_data": (X, Y, Y)}, "found validation_data of 3 parts"),
+        ({"validation_data": (X, Y, Y, Y)}, "found validation_data of 4 parts"),
+        ({"validation_data": (X, Y, Y[:2])}, "found sample_weight of validation_data of the shape 2"),
         ({"shuffle": "batch"}, "found shuffle = 'batch'"),
     ],
 )
@@ -183,6 +200,24 @@ def test_rows_that_no_program_has(arguments: dict[str, Any], found: str) -> None
     with pytest.raises(NotCaptured) as error:
         fit_rows(**arguments)
     assert found in str(error.value)
+
+
+def test_sample_weights_of_fit() -> None:
+    weights = np.arange(12)
+    plain = fit_rows(sample_weight=weights)
+    assert plain.arrays["sample_weight"].tolist() == weights.tolist()
+    assert plain.arrays["sample_weight"].dtype == "float32"
+    split = fit_rows(sample_weight=weights / 3, validation_split=0.3)
+    assert split.arrays["sample_weight_train"].tolist() == (weights / 3).tolist()
+    assert "sample_weight_test" not in split.arrays
+    both = fit_rows(sample_weight=weights, validation_data=(X[:5], Y[:5], weights[:5]))
+    assert both.arrays["sample_weight_test"].tolist() == weights[:5].tolist()
+    validation = fit_rows(validation_data=(X[:5], Y[:5], weights[:5]))
+    assert validation.arrays["sample_weight_train"].tolist() == [1] * 12
+    assert not any(name.startswith("sample") for name in fit_rows(validation_split=0.3).arrays)
+    left_out = FitRows({"x": X, "y": Y, "sample_weight": X}, Options(leave_out=True), HERE).finish()
+    assert "sample_weight" not in left_out.arrays
+    assert left_out.notes[0].endswith("left out")
 
 
 def test_schedules() -> None:

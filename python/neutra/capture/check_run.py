@@ -98,7 +98,11 @@ def row_marks(arrays: dict[str, Any], test: bool = True) -> list[str]:
         if x is None or y is None:
             continue
         name = part or "_train"
-        marks += [f"{name}{hashlib.sha256(a.tobytes() + b.tobytes()).hexdigest()}" for a, b in zip(x, y)]
+        rows = [a.tobytes() + b.tobytes() for a, b in zip(x, y)]
+        weights = arrays.get(f"sample_weight{part}")
+        if weights is not None:
+            rows = [row + weight.tobytes() for row, weight in zip(rows, weights)]
+        marks += [f"{name}{hashlib.sha256(row).hexdigest()}" for row in rows]
     return sorted(marks)
 
 

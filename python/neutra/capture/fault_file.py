@@ -94,8 +94,10 @@ def fault_document(recording: Recording, stem: str, script: str) -> dict[str, An
     """The fault: the captured program is the buggy one, and no fix is known."""
     program = dict(recording.program)
     data = {"source": "npz", "arguments": {"file": os.path.basename(f"{stem}.data.npz")}}
-    if any(_has_nan(array) for array in recording.arrays.values()):
+    if any(_has_nan(array) for name, array in recording.arrays.items() if name[0] in "xy"):
         data["arguments"]["allow_nan"] = True  # type: ignore[index]
+    if any(name.startswith("sample_weight") for name in recording.arrays):
+        data["arguments"]["sample_weight"] = True  # type: ignore[index]
     program["data"] = {**data, **program.get("data", {})}
     name = re.sub(r"[^A-Za-z0-9_.-]", "_", os.path.basename(stem))
     return {

@@ -29,6 +29,7 @@ class FitRows:
     def __init__(self, arguments: dict[str, Any], options: Options, frame: Frame | None):
         self._arguments = arguments
         self._max_data = options.max_data
+        self._leave_out = options.leave_out
         self._frame = frame
         self.x = arguments.get("x")
         self.validation_data = arguments.get("validation_data")
@@ -36,17 +37,16 @@ class FitRows:
         self._validation: Stream | None = None
         self._arrays: dict[str, Any] = {}
         self._notes: list[str] = []
-        if arguments.get("sample_weight") is not None:
-            problem = NotCaptured("found sample_weight; allowed: none, or class_weight", frame)
-            if not options.leave_out:
-                raise problem
-            self._notes.append(f"{problem}: left out")
+        weights = arguments.get("sample_weight")
         if kind_of(self.x):
+            if weights is not None:
+                kind = kind_of(self.x)
+                raise NotCaptured(f"found sample_weight beside a {kind}; allowed: weights in its batches", frame)
             self._stream = Stream(self.x, self._steps("steps_per_epoch"), options.max_data, frame)
             if options.run and self._stream.one_pass:
                 self.x = self._stream.tee()
         else:
-            self._arrays["x"], self._arrays["y"] = self._pair(self.x, arguments.get("y"), "")
+            self._take(self.x, arguments.get("y"), weights, "")
             self._check_steps()
         self._take_validation(options.run)
         rows.fits(self._arrays.values(), options.max_data, frame)
@@ -54,6 +54,20 @@ class FitRows:
     def _steps(self, name: str) -> int | None:
         value = self._arguments.get(name)
         return None if value is None or value == -1 else int(value)
+
+    def _take(self, x: Any, y: Any, weights: Any, part: str) -> None:
+        """Keeps the training rows (`part` is empty) or those of validation_data ("_test")."""
+        name = " of validation_data" if part else ""
+        x, y = self._pair(x, y, name)
+        self._arrays[f"x{part}"], self._arrays[f"y{part}"] = x, y
+        if weights is None:
+            return
+        try:
+            self._arrays[f"sample_weight{part}"] = rows.to_weights(weights, len(x), f"sample_weight{name}", self._frame)
+        except NotCaptured as problem:
+            if not self._leave_out:
+                raise
+            self._notes.append(f"{problem}: left out")
 
     def _pair(self, x: Any, y: Any, name: str) -> tuple[Any, Any]:
         if x is None or y is None:
@@ -88,12 +102,11 @@ class FitRows:
             self._validation = Stream(value, self._steps("validation_steps"), self._max_data, self._frame)
             if run and self._validation.one_pass:
                 self.validation_data = self._validation.tee()
-        elif isinstance(value, (tuple, list)) and len(value) == 2:
-            self._arrays["x_test"], self._arrays["y_test"] = self._pair(value[0], value[1], " of validation_data")
+        elif isinstance(value, (tuple, list)) and len(value) in (2, 3):
+            self._take(value[0], value[1], value[2] if len(value) == 3 else None, "_test")
         else:
             parts = f"{len(value)} parts" if isinstance(value, (tuple, list)) else type(value).__name__
-            hint = "; weights of validation rows are in no program" if parts == "3 parts" else ""
-            raise NotCaptured(f"found validation_data of {parts}; allowed: (x, y){hint}", self._frame)
+            raise NotCaptured(f"found validation_data of {parts}; allowed: (x, y), (x, y, sample_weight)", self._frame)
 
     def finish(self) -> FitData:
         """All rows. Streams are read now, twice, to see whether their epochs differ. Raises NotCaptured."""
@@ -104,6 +117,8 @@ class FitRows:
         if self._stream:
             frozen = self._stream.freeze(compare=True)
             found.arrays["x"], found.arrays["y"] = frozen.x, frozen.y
+            if frozen.weights is not None:
+                found.arrays["sample_weight"] = frozen.weights
             found.notes += [f"{self._frame}: {note}" for note in frozen.notes]
             found.fit["batch_size"] = frozen.batch_size
             found.fit["shuffle"] = frozen.shuffle
@@ -120,6 +135,8 @@ class FitRows:
         if self._validation:
             frozen = self._validation.freeze(compare=False)
             found.arrays["x_test"], found.arrays["y_test"] = frozen.x, frozen.y
+            if frozen.weights is not None:
+                found.arrays["sample_weight_test"] = frozen.weights
             found.notes += [f"{self._frame}: validation_data: {note}" for note in frozen.notes]
         self._parts(found)
         rows.fits(found.arrays.values(), self._max_data, self._frame)
@@ -139,5 +156,10 @@ class FitRows:
         else:
             found.data["test"] = "train"
             return
-        for name in ("x", "y"):
-            found.arrays[f"{name}_train"] = found.arrays.pop(name)
+        if "sample_weight_test" in found.arrays and "sample_weight" not in found.arrays:
+            import numpy
+
+            found.arrays["sample_weight"] = numpy.ones(len(found.arrays["x"]), "float32")
+        for name in ("x", "y", "sample_weight"):
+            if name in found.arrays:
+                found.arrays[f"{name}_train"] = found.arrays.pop(name)

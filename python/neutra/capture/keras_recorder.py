@@ -384,7 +384,8 @@ class Finisher:
             return
         x, y, frame = self._test
         data.data.pop("test", None)
-        data.arrays = {"x_train": data.arrays["x"], "y_train": data.arrays["y"], "x_test": x, "y_test": y}
+        trained = {f"{name}_train": array for name, array in data.arrays.items()}
+        data.arrays = {**trained, "x_test": x, "y_test": y}
         data.notes.append(f"{frame}: the metric is taken on the rows of evaluate")
 
     def _lines(self) -> dict[str, Frame]:

@@ -91,13 +91,16 @@ def fits(arrays: Iterable[Any], max_data: int, frame: Frame | None) -> None:
 
 @dataclass
 class Epoch:
-    """The batches of one epoch: arrays `x` and `y`, the sizes of the batches, and a digest of each row. `cut` says
-    that it was ended by the bound of memory, `ended` that the stream had no more batches."""
+    """The batches of one epoch: arrays `x`, `y` and `weights` (ones for a batch without), the sizes of the batches, and
+    a digest of each row. `weighted` says that a batch had weights, `cut` that it was ended by the bound of memory,
+    `ended` that the stream had no more batches."""
 
     x: list[Any] = field(default_factory=list)
     y: list[Any] = field(default_factory=list)
+    weights: list[Any] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
     digests: list[bytes] = field(default_factory=list)
+    weighted: bool = False
     cut: bool = False
     ended: bool = False
 
@@ -111,25 +114,36 @@ class Epoch:
         """How many batches before the last are smaller than the largest."""
         return sum(size != self.batch_size for size in self.sizes[:-1])
 
-    def arrays(self) -> tuple[Any, Any]:
-        """All rows of the epoch in their order."""
+    def arrays(self) -> tuple[Any, Any, Any]:
+        """All rows of the epoch in their order, and their weights: None where there are none."""
         import numpy
 
-        return numpy.concatenate(self.x), numpy.concatenate(self.y)
+        weights = numpy.concatenate(self.weights) if self.weighted else None
+        return numpy.concatenate(self.x), numpy.concatenate(self.y), weights
 
 
-def pair(batch: Any, frame: Frame | None) -> tuple[Any, Any]:
-    """Features and targets of a batch. Raises NotCaptured for sample weights and for batches without targets."""
+def to_weights(value: Any, count: int, what: str, frame: Frame | None) -> Any:
+    """The weights of `count` rows as a vector. Raises NotCaptured where there is not one for each row."""
+    array = to_array(one_of(value, what, frame), what, frame)
+    if array.shape not in ((count,), (count, 1)):
+        shape = "x".join(map(str, array.shape))
+        raise NotCaptured(f"found {what} of the shape {shape}; allowed: {count}, one for each row", frame)
+    array = array.reshape(-1)
+    return array if array.dtype.kind == "f" else array.astype("float32")
+
+
+def triple(batch: Any, frame: Frame | None) -> tuple[Any, Any, Any]:
+    """Features, targets and weights of a batch, None without weights. Raises NotCaptured for batches without
+    targets."""
     if not isinstance(batch, (tuple, list)) or len(batch) not in (2, 3):
         kind = f"{len(batch)} parts" if isinstance(batch, (tuple, list)) else type(batch).__name__
-        raise NotCaptured(f"found batches of {kind}; allowed: (x, y)", frame)
-    if len(batch) == 3 and batch[2] is not None:
-        raise NotCaptured("found sample weights; allowed: none, or class_weight", frame)
+        raise NotCaptured(f"found batches of {kind}; allowed: (x, y), (x, y, sample_weight)", frame)
     x = to_array(one_of(batch[0], "x", frame), "x", frame)
     y = to_array(one_of(batch[1], "y", frame), "y", frame)
     if len(x) != len(y):
         raise NotCaptured(f"found a batch of {len(x)} rows of x and {len(y)} of y; allowed: as many", frame)
-    return x, y
+    given = batch[2] if len(batch) == 3 else None
+    return x, y, None if given is None else to_weights(given, len(x), "sample weights", frame)
 
 
 class Collector:
@@ -148,14 +162,19 @@ class Collector:
 
     def take(self, batch: Any) -> None:
         """One more batch."""
-        x, y = pair(batch, self._frame)
+        import numpy
+
+        x, y, weights = triple(batch, self._frame)
+        self.epoch.weighted |= weights is not None
+        weights = numpy.ones(len(x), "float32") if weights is None else weights
         self._size += x.nbytes + y.nbytes
         if self.epoch.sizes and self._size > self._max_data:
             self.epoch.cut = True
             return
         self.epoch.sizes.append(len(x))
-        self.epoch.digests += digests(x, y)
+        self.epoch.digests += digests(x, y, weights)
         if self._keep:
+            self.epoch.weights.append(weights)
             self.epoch.x.append(x)
             self.epoch.y.append(y)
 
@@ -173,12 +192,15 @@ def collect(batches: Iterator[Any], steps: int | None, max_data: int, frame: Fra
     return collector.epoch
 
 
-def digests(x: Any, y: Any) -> list[bytes]:
-    """A digest of each row."""
+def digests(*arrays: Any) -> list[bytes]:
+    """A digest of each row of arrays with equally many rows."""
     import numpy
 
-    x, y = numpy.ascontiguousarray(x), numpy.ascontiguousarray(y)
-    return [hashlib.blake2b(x[i].tobytes() + y[i].tobytes(), digest_size=8).digest() for i in range(len(x))]
+    whole = [numpy.ascontiguousarray(array) for array in arrays]
+    return [
+        hashlib.blake2b(b"".join(each[i].tobytes() for each in whole), digest_size=8).digest()
+        for i in range(len(whole[0]))
+    ]
 
 
 def compared(first: Epoch, second: Epoch | None) -> str:

@@ -60,11 +60,13 @@ def length(sequence: Any) -> int | None:
 
 @dataclass
 class Frozen:
-    """A stream as it was in one epoch: arrays, batch size, whether its rows come in another order in each epoch, and
-    what had to be frozen. `repeats` is false for a stream that has nothing for a second epoch."""
+    """A stream as it was in one epoch: arrays (`weights` is None where batches have none), batch size, whether its rows
+    come in another order in each epoch, and what had to be frozen. `repeats` is false for a stream that has nothing for
+    a second epoch."""
 
     x: Any
     y: Any
+    weights: Any
     batch_size: int
     shuffle: bool
     notes: list[str]
@@ -146,6 +148,6 @@ class Stream:
         shuffled = verdict in ("shuffled", "other") or (verdict == "unknown" and shuffles(self.value))
         if verdict == "unknown" and not shuffled and not first.ended:
             notes.append(f"the order of the {self.kind}'s rows is taken to be the same in each epoch")
-        x, y = first.arrays()
+        x, y, weights = first.arrays()
         repeats = not (self.one_pass and first.ended) and not (again is not None and not again.sizes)
-        return Frozen(x, y, first.batch_size, shuffled, notes, repeats)
+        return Frozen(x, y, weights, first.batch_size, shuffled, notes, repeats)
