@@ -31,8 +31,15 @@ bool has_validation(const ExportRequest& request) {
   return request.data != nullptr && !request.data->x_validation.values.empty();
 }
 
+bool has_validation_weights(const ExportRequest& request) {
+  return request.data != nullptr && !request.data->weights_validation.values.empty();
+}
+
 program::KerasScriptOptions script_options(const ExportRequest& request) {
-  return {request.resolved.input_shape, has_validation(request), request.seed};
+  program::KerasScriptOptions options{request.resolved.input_shape, has_validation(request),
+                                      request.seed};
+  options.validation_weights = has_validation_weights(request);
+  return options;
 }
 
 std::vector<ExportFile> keras(const ExportRequest& request, program::KerasDialect dialect,
@@ -60,7 +67,7 @@ std::vector<ExportFile> callback_script(const ExportRequest& request, const char
 }
 
 program::TorchScriptOptions torch_options(const ExportRequest& request) {
-  return {has_validation(request), request.seed};
+  return {has_validation(request), request.seed, has_validation_weights(request)};
 }
 
 /// Programs of LibTorch know one kind of schedule.

@@ -215,11 +215,13 @@ std::optional<std::string> write_inputs(const ToolDescription& tool, const Fault
   write_input(folder, "program.json",
               to_text(program::program_for_tools(faulty.program, info ? &*info : nullptr)), files);
   if (!tool.inputs.contains(ToolInput::kScript)) return std::nullopt;
-  const bool validation = data != nullptr && !data->x_validation.values.empty();
+  program::KerasScriptOptions options{info ? std::optional(info->x) : std::nullopt, false,
+                                      seed_of(context)};
+  options.validation = data != nullptr && !data->x_validation.values.empty();
+  options.validation_weights = data != nullptr && !data->weights_validation.values.empty();
   std::string script;
   try {
-    script = tool.script->write(faulty.program, {info ? std::optional(info->x) : std::nullopt,
-                                                 validation, seed_of(context)});
+    script = tool.script->write(faulty.program, options);
   } catch (const Error& error) {
     return error.what();
   }

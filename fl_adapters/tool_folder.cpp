@@ -18,8 +18,10 @@ void for_each_array(const training::Dataset& data, F use) {
                                     {"x_test", &data.x_test},
                                     {"y_test", &data.y_test},
                                     {"x_validation", &data.x_validation},
-                                    {"y_validation", &data.y_validation}}) {
-    if (!array->values.empty()) use(std::string(name), *array);  // else no rows to watch
+                                    {"y_validation", &data.y_validation},
+                                    {"sample_weight_train", &data.weights_train},
+                                    {"sample_weight_validation", &data.weights_validation}}) {
+    if (!array->values.empty()) use(std::string(name), *array);  // else none
   }
 }
 

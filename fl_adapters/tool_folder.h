@@ -13,7 +13,8 @@
 namespace neutra::fl_adapters {
 
 /// Writes one .npy file for each of x_train, y_train, x_test, y_test and, where the program has
-/// rows to watch, x_validation, y_validation. Returns the names.
+/// rows to watch, x_validation, y_validation; where rows have weights, sample_weight_train and
+/// sample_weight_validation. Returns the names.
 std::vector<std::string> write_arrays(const training::Dataset& data,
                                       const std::filesystem::path& folder);
 /// The same and data.h5, which holds them all.

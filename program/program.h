@@ -114,6 +114,7 @@ struct ResolvedProgram {
   std::int64_t batch_size = 32;  ///< rows of a step, at least 1
   std::int64_t epochs = 1;       ///< at least 1
   bool shuffle = true;           ///< is the order of the rows drawn anew for each epoch?
+  bool sample_weights = false;   ///< do the data have a weight for each training row?
   double validation_split = 0;   ///< in [0, 1): the share of the training rows, the last ones
   /// What the loss of a training row counts by its class; empty: all count alike.
   std::vector<double> class_weights;
@@ -127,6 +128,9 @@ struct ResolvedProgram {
   Json data;         ///< the data section as written
   std::string task;  ///< "classification" | "regression"
 };
+
+/// Do the arguments of a `data` section name weights of rows (docs/formats/data.md)?
+bool has_sample_weights(const Json& data);
 
 /// Every error of the document at once; shapes are inferred when `data` is given or the model
 /// declares its input. Empty: valid. A Keras that would refuse to build, compile or fit the program

@@ -86,6 +86,7 @@ ResolvedProgram resolve(const Program& program, const DataInfo* data) {
   for (const Json& weight : fit.at("class_weight")) {
     resolved.class_weights.push_back(weight.get<double>());
   }
+  resolved.sample_weights = has_sample_weights(program.document.at("data"));
   resolved.callbacks = fit.at("callbacks");
   if (const Json& schedule = fit.at("schedule"); !schedule.is_null()) {
     if (schedule.at("kind") == "exponential" && schedule.at("steps") == 1) {
@@ -105,6 +106,16 @@ ResolvedProgram resolve(const Program& program, const DataInfo* data) {
     resolved.task = normal.at("task");
   }
   return resolved;
+}
+
+bool has_sample_weights(const Json& data) {
+  const Json* arguments = member(data, "arguments");
+  if (arguments == nullptr) return false;
+  for (const char* name : {"sample_weight", "sample_weight_train", "sample_weight_test"}) {
+    const Json* value = member(*arguments, name);
+    if (value != nullptr && (*value == true || value->is_string())) return true;
+  }
+  return false;
 }
 
 }  // namespace neutra::program

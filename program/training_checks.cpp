@@ -28,6 +28,7 @@ class TrainingChecks {
     check_metric_scale();
     if (known_.data != nullptr) check_split();
     if (with_rows) check_class_weight();
+    if (known_.output) check_sample_weights();
     check_clipping();
     if (!has_problem(problems_, "/compile") && !has_problem(problems_, known_.path)) {
       check_rules(known_.normal.at("compile").at("optimizer"), "/compile/optimizer",
@@ -315,6 +316,22 @@ class TrainingChecks {
       if (op == "activation_removal") linear.insert(layer);
       if (op == "layer_copy") ++count;
       if (op == "layer_deactivation") --count;
+    }
+  }
+
+  /// Keras multiplies losses of at most two axes, rows and steps, with weights of rows
+  /// (losses_utils.squeeze_or_expand_dimensions).
+  void check_sample_weights() {
+    if (!has_sample_weights(known_.normal.at("data"))) return;
+    const auto report = [&](const std::string& found) {
+      problems_.push_back(
+          {"/data/arguments", "weights of rows beside " + found, "none for such outputs"});
+    };
+    const std::size_t axes = known_.data == nullptr ? 0 : known_.data->y.size();
+    if (known_.masked) {
+      report("an output with a mask of steps, which are weighed already (not supported)");
+    } else if (std::max(known_.output->size(), axes) > 2) {
+      report("outputs " + to_string(*known_.output) + " with losses of more than two axes");
     }
   }
 

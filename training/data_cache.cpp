@@ -8,7 +8,8 @@ std::uint64_t LoadedData::bytes() const {
   std::uint64_t floats = 0;
   for (const Array* array :
        {&data->x_train, &data->y_train, &data->x_test, &data->y_test, &data->x_holdout,
-        &data->y_holdout, &data->x_validation, &data->y_validation}) {
+        &data->y_holdout, &data->x_validation, &data->y_validation, &data->weights_train,
+        &data->weights_validation}) {
     floats += array->values.size();
   }
   return floats * sizeof(float);

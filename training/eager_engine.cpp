@@ -112,7 +112,9 @@ class EagerEngine final : public Engine {
       set_mask(result.mask);
       if (listener) listener(as_batch(output, mask_), as_batch(targets));
       if (loss_rows <= 0) continue;
-      const at::Tensor weights = as_weights(mask_);
+      const at::Tensor weights = rows.weights
+                                     ? as_tensor(*rows.weights).view({-1}).narrow(0, first, count)
+                                     : as_weights(mask_);
       const at::Tensor& source = loss_.on_logits() ? result.raw : output;
       for (std::int64_t at = 0; at < count; at += loss_rows) {
         const std::int64_t part = std::min(loss_rows, count - at);
@@ -159,7 +161,7 @@ class EagerEngine final : public Engine {
     }
 
     set_mask(result.mask);
-    const at::Tensor weights = mask_.defined() ? as_weights(mask_) : row_weights();
+    const at::Tensor weights = mask_.defined() ? as_weights(mask_) : row_weights(rows);
     std::optional<at::Tensor> gradient = loss_.gradient(output, targets_, weights);
     at::Tensor root = output;
     if (!gradient) root = loss_.mean(output, targets_, weights);
@@ -199,12 +201,11 @@ class EagerEngine final : public Engine {
   void set_mask(const at::Tensor& mask) { mask_ = mask.defined() ? mask.contiguous() : mask; }
 
   /// What the loss of each row of the batch counts; undefined where all count alike.
-  at::Tensor row_weights() const {
-    if (program_.class_weights.empty()) return {};
+  at::Tensor row_weights(std::span<const std::int64_t> rows) const {
+    if (!weighs()) return {};
     at::Tensor weights = at::empty({targets_.size(0)});
-    const Batch targets = as_batch(targets_);
-    weigh_rows(program_.class_weights, targets.values,
-               {weights.data_ptr<float>(), static_cast<std::size_t>(weights.numel())});
+    take_weights(rows, as_batch(targets_).values,
+                 {weights.data_ptr<float>(), static_cast<std::size_t>(weights.numel())});
     if (program::divides_by_weights(program_)) weights /= weights.mean();
     return weights;
   }

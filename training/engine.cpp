@@ -88,6 +88,16 @@ double Engine::step(std::span<const std::int64_t> rows, std::uint32_t step, Want
   return loss;
 }
 
+void Engine::take_weights(std::span<const std::int64_t> rows, std::span<const float> targets,
+                          std::span<float> weights) const {
+  std::fill(weights.begin(), weights.end(), 1.0f);
+  if (!program_.class_weights.empty()) weigh_rows(program_.class_weights, targets, weights);
+  if (training_.weights == nullptr) return;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    weights[i] *= training_.weights->values[static_cast<std::size_t>(training_.begin + rows[i])];
+  }
+}
+
 void weigh_rows(const std::vector<double>& class_weights, std::span<const float> targets,
                 std::span<float> weights) {
   const std::size_t width = targets.size() / weights.size();

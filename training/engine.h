@@ -24,6 +24,7 @@ struct Rows {
   const Array* y = nullptr;
   std::int64_t begin = 0, end = 0;
   const SparseRows* sparse = nullptr;  ///< all of x; null where dense rows are better
+  const Array* weights = nullptr;      ///< what the loss of each row counts; null: all count alike
   std::int64_t count() const { return end - begin; }
 };
 
@@ -74,7 +75,8 @@ class Engine {
 
   /// Inference: `listener`, where there is one, hears all rows in order. Returns the loss where
   /// `loss_rows` > 0, as Keras takes it: mean over batches of that many rows (the hinge losses
-  /// look at the labels of a whole batch), weighted with their rows, with regularisers; else 0.
+  /// look at the labels of a whole batch), weighted with their rows, with regularisers; else 0. A
+  /// row's loss counts as much as its weight says.
   virtual double evaluate(const Rows& rows, const OutputListener& listener,
                           std::int64_t loss_rows) = 0;
 
@@ -98,6 +100,13 @@ class Engine {
   /// Does what has been put off, so that weights, gradients and states are what they should be.
   /// Whoever asked may change them.
   virtual void settle() {}
+  /// Do the rows of a training count differently?
+  bool weighs() const { return !program_.class_weights.empty() || training_.weights != nullptr; }
+  /// The weights of the training rows begin + rows[i]: those of their classes times their own, as
+  /// in tf.keras 2.4 (data_adapter.py). `targets`: as many for each row; not looked at without
+  /// class weights. Throws like weigh_rows().
+  void take_weights(std::span<const std::int64_t> rows, std::span<const float> targets,
+                    std::span<float> weights) const;
   /// The loss of so many rows over the mean of their losses.
   float loss_scale(std::size_t rows) const {
     return program_.loop.sum ? static_cast<float>(rows) : 1.0f;

@@ -73,11 +73,18 @@ TrainingRows training_rows(const program::ResolvedProgram& program, const Datase
   const auto used =
       static_cast<std::int64_t>(static_cast<double>(n) * (1 - program.validation_split));
   TrainingRows rows;
-  rows.training = {&data.x_train, &data.y_train, 0, used, view(sparse.x_train)};
+  const auto weights = [](const Array& array) { return array.values.empty() ? nullptr : &array; };
+  rows.training = {&data.x_train, &data.y_train,        0,
+                   used,          view(sparse.x_train), weights(data.weights_train)};
   // In tf.keras 2.4 validation_split takes the place of other validation data.
-  rows.validation = used < n ? Rows{&data.x_train, &data.y_train, used, n, view(sparse.x_train)}
-                             : Rows{&data.x_validation, &data.y_validation, 0,
-                                    data.x_validation.rows(), view(sparse.x_validation)};
+  rows.validation = used < n ? Rows{&data.x_train,        &data.y_train,        used, n,
+                                    view(sparse.x_train), rows.training.weights}
+                             : Rows{&data.x_validation,
+                                    &data.y_validation,
+                                    0,
+                                    data.x_validation.rows(),
+                                    view(sparse.x_validation),
+                                    weights(data.weights_validation)};
   rows.test = {&data.x_test, &data.y_test, 0, data.x_test.rows(), view(sparse.x_test)};
   rows.holdout = {&data.x_holdout, &data.y_holdout, 0, data.x_holdout.rows(),
                   view(sparse.x_holdout)};

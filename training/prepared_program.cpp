@@ -82,6 +82,12 @@ Prepared prepare(const program::Program& program, std::shared_ptr<const LoadedDa
     made.refusal = "Keras 2.2.4 has no options of the loss " + made.program.loss;
     return made;
   }
+  const std::vector<float>& weighted = data.data->weights_train.values;
+  if (demands.keras == KerasRelease::k224 &&
+      std::find(weighted.begin(), weighted.end(), 0.0f) != weighted.end()) {
+    made.refusal = "Keras 2.2.4 divides by the share of weights that aren't 0, other Keras don't";
+    return made;
+  }
   made.program.loss = *loss;
   if (const Json* initial = initial_weights_of(program)) {
     made.given_weights = weights.get(*initial, made.program);

@@ -124,6 +124,7 @@ void write_keras(const Benchmark& benchmark, const program::Program& program,
   if (data != nullptr) {
     options.input = data->info().x;
     options.validation = !data->x_validation.values.empty();
+    options.validation_weights = !data->weights_validation.values.empty();
   }
   const std::string script = program::keras_script(program, options);
   fs::create_directories(folder);

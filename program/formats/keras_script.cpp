@@ -39,6 +39,7 @@ class Writer {
     input_ = options.input;
     if (!input_ && !resolved.input_shape.empty()) input_ = resolved.input_shape;
     take_loop(resolved);
+    take_weights(resolved);
     resolved_layers_ = resolved.layers;
     write_initializers(document_, program, input_.value_or(Shape()));
     graph_ = keras_graph(resolved_layers_);
@@ -141,6 +142,11 @@ class Writer {
         text += name + " = " + (column ? "column(" + array + ")" : array) + "\n";
       }
     }
+    for (const auto& [rows, weighted] :
+         {std::pair{"train", weighted_}, {"validation", options_.validation_weights}}) {
+      const std::string name = std::string("sample_weight_") + rows;
+      if (weighted) text += name + " = np.load(\"" + name + ".npy\")\n";
+    }
     return text;
   }
 
@@ -165,6 +171,20 @@ class Writer {
                          "sequences of a Bidirectional behind a mask",
                          "no mask: Keras 2.3 has other outputs");
       }
+    }
+  }
+
+  /// Weights of rows, which not every Keras multiplies losses with alike.
+  void take_weights(const ResolvedProgram& program) {
+    weighted_ = program.sample_weights;
+    if (!weighted_) return;
+    if (is(KerasDialect::kKeras224)) {
+      refuse_in_script("/data/arguments", "weights of rows",
+                       "none: Keras 2.2.4 divides by the share of weights that aren't 0");
+    }
+    if (is(KerasDialect::kKeras3) && !program.class_weights.empty()) {
+      refuse_in_script("/fit/class_weight", "class weights beside weights of rows",
+                       "one of them: Keras 3 takes no two");
     }
   }
 
@@ -382,12 +402,14 @@ class Writer {
       }
       text += ", class_weight={" + classes + "}";
     }
+    if (weighted_) text += ", sample_weight=sample_weight_train";
     // A split takes the place of rows of their own.
     const Json split = fit.value("validation_split", Json(0));
     if (split != 0) {
       text += ", validation_split=" + literal(split);
     } else if (options_.validation) {
-      text += ", validation_data=(x_validation, y_validation)";
+      text += std::string(", validation_data=(x_validation, y_validation") +
+              (options_.validation_weights ? ", sample_weight_validation)" : ")");
     } else if (options_.hook.needs_validation) {
       text += ", validation_data=(x_test, y_test)";
     }
@@ -478,6 +500,7 @@ class Writer {
   std::string metric_name_, metric_call_, metric_label_;
   Json metrics_ = Json::array();  ///< as the program was compiled with
   std::size_t metric_place_ = 0;  ///< of metric_ in metrics_, from 1; 0: not there
+  bool weighted_ = false;         ///< do training rows have weights?
   bool sums_ = false;             ///< the loss is the sum over a batch
   std::string loss_;              ///< as compile() is given it
   double rate_ = 0;

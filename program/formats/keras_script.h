@@ -31,6 +31,9 @@ struct KerasScriptOptions {
   /// With it a standalone script takes --save OUT.keras, which writes the trained model and beside
   /// it this text as OUT.neutra.json.
   std::string sidecar = {};
+  /// Weights of the rows to watch are in sample_weight_validation.npy. (Those of the training rows,
+  /// where the program's data have some, are in sample_weight_train.npy.)
+  bool validation_weights = false;
 };
 
 /// Why no script does what the program does; nullopt: one does.

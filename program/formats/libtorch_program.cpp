@@ -51,7 +51,7 @@ class LibTorchWriter {
   }
 
   std::string loss() const {
-    const bool weighs = !program_.class_weights.empty();
+    const bool weighs = this->weighs();
     std::string text = std::string("Tensor loss_of(const Model& model, Tensor z, const Tensor& y") +
                        (weighs ? ", const Tensor& weights = {}" : "") + ") {\n";
     text += torch_.loss_of_logits ? "  (void)model;\n" : "  z = model.output(z);\n";
@@ -82,12 +82,15 @@ class LibTorchWriter {
   }
 
   std::string evaluate() const {
+    const bool weighs = validation_weighs();
     return std::string(
                "using Logs = std::map<std::string, double>;\n\n"
                "Logs evaluate(Model& model, const Tensor& x, const Tensor& y, int64_t batch_size,\n"
-               "              const std::vector<std::string>& metrics) {\n"
-               "  const torch::NoGradGuard guard;\n"
-               "  model.training = ") +
+               "              const std::vector<std::string>& metrics") +
+           (weighs ? ", const Tensor& weights = {}" : "") +
+           ") {\n"
+           "  const torch::NoGradGuard guard;\n"
+           "  model.training = " +
            (program_.loop.eval_mode ? "false" : "true") +
            ";\n  std::map<std::string, keras::Measure> measures;\n"
            "  for (const std::string& name : metrics) measures.emplace(name, name);\n"
@@ -96,7 +99,9 @@ class LibTorchWriter {
            "    const int64_t end = std::min(begin + batch_size, x.size(0));\n"
            "    const Tensor t = y.slice(0, begin, end), z = model.forward(x.slice(0, begin, "
            "end));\n"
-           "    loss += loss_of(model, z, t).item<double>() * static_cast<double>(end - begin);\n"
+           "    loss += loss_of(model, z, t" +
+           (weighs ? ", weights.defined() ? weights.slice(0, begin, end) : weights" : "") +
+           ").item<double>() * static_cast<double>(end - begin);\n"
            "    for (auto& [name, measure] : measures) measure.add(model.output(z), t);\n"
            "  }\n"
            "  Logs logs{{\"loss\", loss / static_cast<double>(x.size(0))}};\n"
@@ -125,7 +130,9 @@ class LibTorchWriter {
         "int main(int argc, char** argv) {\n  torch::manual_seed(argc > 1 ? std::strtoull(argv[1], "
         "nullptr, 10) : " +
         std::to_string(options_.seed) + ");\n";
-    text += rows("train") + "  const int64_t used = ";
+    text += rows("train");
+    if (program_.sample_weights) text += weights_of("train");
+    text += "  const int64_t used = ";
     text += split ? "static_cast<int64_t>(static_cast<double>(x_train.size(0)) * (1 - " +
                         python_repr(program_.validation_split) + "));\n"
                   : "x_train.size(0);\n";
@@ -135,6 +142,10 @@ class LibTorchWriter {
           "used);\n";
     } else if (validates()) {
       text += rows("validation");
+    }
+    if (validation_weighs()) {
+      text += split ? "  const Tensor weights_validation = weights_train.slice(0, used);\n"
+                    : weights_of("validation");
     }
     text += "  Model model;\n  " + optimizer() + ";\n";
     if (watches_) {
@@ -175,7 +186,7 @@ class LibTorchWriter {
         "      const Tensor y = y_train.index_select(0, batch);\n"
         "      const Tensor z = model.forward(x_train.index_select(0, batch));\n"
         "      const Tensor loss = loss_of(model, z, y" +
-        class_weights() +
+        row_weights() +
         ");\n"
         "      if (loss.requires_grad()) loss.backward();\n";
     if (program_.loop.zero_grad == LoopStyle::ZeroGrad::kBeforeStep) {
@@ -214,7 +225,8 @@ class LibTorchWriter {
     }
     if (validates()) {
       text += "    const Logs validation = evaluate(model, x_validation, y_validation, " +
-              std::to_string(program_.batch_size) + ", {" + torch_.watched_names() + "});\n";
+              std::to_string(program_.batch_size) + ", {" + torch_.watched_names() + "}" +
+              (validation_weighs() ? ", weights_validation);\n" : ");\n");
       if (watches_) {
         text += "    for (const auto& [name, value] : validation) logs[\"val_\" + name] = value;\n";
       }
@@ -252,10 +264,27 @@ class LibTorchWriter {
   }
 
   /// What each row of a batch counts.
-  std::string class_weights() const {
-    if (program_.class_weights.empty()) return "";
-    return ", keras::class_weights(y, " +
-           syntax_.text(TorchNumbers(program_.class_weights), torch_) + ")";
+  std::string row_weights() const {
+    std::string text;
+    if (!program_.class_weights.empty()) {
+      text = "keras::class_weights(y, " +
+             syntax_.text(TorchNumbers(program_.class_weights), torch_) + ")";
+    }
+    if (program_.sample_weights) {
+      text += std::string(text.empty() ? "" : " * ") + "weights_train.index_select(0, batch)";
+    }
+    return text.empty() ? text : ", " + text;
+  }
+
+  bool weighs() const { return program_.sample_weights || !program_.class_weights.empty(); }
+  /// Are there weights of the rows to watch?
+  bool validation_weighs() const {
+    if (!validates()) return false;
+    return program_.validation_split > 0 ? program_.sample_weights : options_.validation_weights;
+  }
+  static std::string weights_of(const std::string& rows) {
+    return "  const Tensor weights_" + rows + " = keras::read_npy(\"sample_weight_" + rows +
+           ".npy\");\n";
   }
 
   static std::string forget() {

@@ -54,7 +54,7 @@ class PyTorchWriter {
   }
 
   std::string loss() const {
-    const bool weighs = !program_.class_weights.empty();
+    const bool weighs = this->weighs();
     std::string text =
         std::string("def loss_of(model, z, y") + (weighs ? ", weights=None" : "") + "):\n";
     if (!torch_.loss_of_logits) text += "    z = model.output(z)\n";
@@ -103,10 +103,9 @@ class PyTorchWriter {
   }
 
   std::string evaluate() const {
-    return std::string(
-               "@torch.no_grad()\n"
-               "def evaluate(model, x, y, batch_size, metrics):\n"
-               "    model.") +
+    const bool weighs = validation_weighs();
+    return std::string("@torch.no_grad()\ndef evaluate(model, x, y, batch_size, metrics") +
+           (weighs ? ", weights=None" : "") + "):\n    model." +
            (program_.loop.eval_mode ? "eval" : "train") +
            "()\n"
            "    measures = [" +
@@ -116,7 +115,9 @@ class PyTorchWriter {
            "    for begin in range(0, len(x), batch_size):\n"
            "        t = y[begin:begin + batch_size]\n"
            "        z = model(x[begin:begin + batch_size])\n"
-           "        loss += loss_of(model, z, t).item() * len(t)\n"
+           "        loss += loss_of(model, z, t" +
+           (weighs ? ", None if weights is None else weights[begin:begin + batch_size]" : "") +
+           ").item() * len(t)\n"
            "        for measure in measures:\n"
            "            measure.add(model.output(z), t)\n"
            "    return {\"loss\": loss / len(x), **{one.name: one.value() for one in "
@@ -132,6 +133,7 @@ class PyTorchWriter {
   std::string rows_and_model() const {
     const bool split = program_.validation_split > 0;
     std::string text = "x_train, y_train = rows(\"train\")\n";
+    if (program_.sample_weights) text += weights_of("train");
     text += "used = ";
     text += split ? "int(len(x_train) * (1 - " + python_repr(program_.validation_split) + "))\n"
                   : "len(x_train)\n";
@@ -145,6 +147,9 @@ class PyTorchWriter {
       text += "x_validation, y_validation = x_train[used:], y_train[used:]\n";
     }
     if (validates() && !split) text += "x_validation, y_validation = rows(\"validation\")\n";
+    if (validation_weighs()) {
+      text += split ? "weights_validation = weights_train[used:]\n" : weights_of("validation");
+    }
     return text;
   }
 
@@ -179,7 +184,7 @@ class PyTorchWriter {
     text +=
         "        z = model(x_train[batch])\n"
         "        loss = loss_of(model, z, y_train[batch]" +
-        class_weights() +
+        row_weights() +
         ")\n"
         "        if loss.requires_grad:\n            loss.backward()\n";
     if (program_.loop.zero_grad == LoopStyle::ZeroGrad::kBeforeStep) {
@@ -218,7 +223,8 @@ class PyTorchWriter {
     }
     if (validates()) {
       text += "    validation = evaluate(model, x_validation, y_validation, " +
-              std::to_string(program_.batch_size) + ", [" + torch_.watched_names() + "])\n";
+              std::to_string(program_.batch_size) + ", [" + torch_.watched_names() + "]" +
+              (validation_weighs() ? ", weights_validation)\n" : ")\n");
     }
     if (watches_) {
       if (validates()) {
@@ -244,10 +250,25 @@ class PyTorchWriter {
   }
 
   /// What each row of a batch counts.
-  std::string class_weights() const {
-    if (program_.class_weights.empty()) return "";
-    return ", class_weights(y_train[batch], " +
-           syntax_.text(TorchNumbers(program_.class_weights), torch_) + ")";
+  std::string row_weights() const {
+    std::string text;
+    if (!program_.class_weights.empty()) {
+      text = "class_weights(y_train[batch], " +
+             syntax_.text(TorchNumbers(program_.class_weights), torch_) + ")";
+    }
+    if (program_.sample_weights)
+      text += text.empty() ? "weights_train[batch]" : " * weights_train[batch]";
+    return text.empty() ? text : ", " + text;
+  }
+
+  bool weighs() const { return program_.sample_weights || !program_.class_weights.empty(); }
+  /// Are there weights of the rows to watch?
+  bool validation_weighs() const {
+    if (!validates()) return false;
+    return program_.validation_split > 0 ? program_.sample_weights : options_.validation_weights;
+  }
+  static std::string weights_of(const std::string& rows) {
+    return "weights_" + rows + " = torch.from_numpy(np.load(\"sample_weight_" + rows + ".npy\"))\n";
   }
 
   static std::string zero() { return "model.zero_grad(set_to_none=True)"; }

@@ -23,6 +23,7 @@ std::string tool_config(const Program& program, const std::string& dataset) {
   if (!resolved.class_weights.empty()) {
     refuse("/fit/class_weight", fit.at("class_weight").dump(), "null");
   }
+  if (resolved.sample_weights) refuse("/data/arguments", "weights of rows", "none");
   if (resolved.loss_options.from_logits || resolved.loss_options.label_smoothing != 0) {
     refuse("/compile/loss", program.document.at("compile").at("loss").dump(), "a loss's name");
   }

@@ -52,6 +52,15 @@ inline Program with_options() {
   return program;
 }
 
+/// The program "mlp" with weights of rows.
+inline Program with_sample_weights() {
+  Program program = sample("mlp");
+  tests::at(program, "/data") = {{"source", "npz"},
+                                 {"arguments", {{"file", "a.npz"}, {"sample_weight", true}}},
+                                 {"split", {{"test_size", 0.2}, {"seed", 1}}}};
+  return program;
+}
+
 inline std::string script(const Program& program, KerasDialect dialect, bool standalone = false) {
   KerasScriptOptions options;
   options.standalone = standalone;

@@ -26,6 +26,7 @@ using namespace std::string_literals;
 using tests::error_of;
 using tests::has;
 using tests::sample;
+using tests::with_sample_weights;
 using tests::wrapped_program;
 
 /// Weights 0, 1, 2, ... in order.
@@ -170,6 +171,7 @@ TEST(ToolConfig, SaysHowToTrain) {
   Program weighted = sample("mlp");
   tests::at(weighted, "/fit")["class_weight"] = {{"0", 2.0}};
   EXPECT_TRUE(has(error_of([&] { tool_config(weighted, "x"); }), "/fit/class_weight"));
+  EXPECT_TRUE(has(error_of([&] { tool_config(with_sample_weights(), "x"); }), "/data/arguments"));
   Program smoothed = sample("mlp");
   tests::at(smoothed, "/compile")["loss"] = {{"class_name", "CategoricalCrossentropy"},
                                              {"config", {{"label_smoothing", 0.1}}}};

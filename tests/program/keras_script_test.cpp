@@ -14,6 +14,7 @@ using tests::has;
 using tests::sample;
 using tests::script;
 using tests::with_options;
+using tests::with_sample_weights;
 using tests::wrapped_program;
 
 TEST(KerasScript, ForKeras3) {
@@ -106,6 +107,32 @@ TEST(KerasScript, HasConstraintsClassWeightsAndOptionsOfLosses) {
   const Json config = keras_compile_config(with_options(), KerasSpelling::kModern);
   EXPECT_EQ(config["loss"]["class_name"], "CategoricalCrossentropy");
   EXPECT_EQ(config["loss"]["module"], "keras.losses");
+}
+
+TEST(KerasScript, HasSampleWeights) {
+  Program program = with_sample_weights();
+  KerasScriptOptions options;
+  options.validation = true;
+  const std::string plain = keras_script(program, options);
+  for (const char* part :
+       {"sample_weight_train = np.load(\"sample_weight_train.npy\")\n",
+        ", sample_weight=sample_weight_train", "validation_data=(x_validation, y_validation)"}) {
+    EXPECT_TRUE(has(plain, part)) << part << "\n" << plain;
+  }
+  options.validation_weights = true;
+  const std::string text = keras_script(program, options);
+  for (const char* part :
+       {"sample_weight_validation = np.load(\"sample_weight_validation.npy\")\n",
+        "validation_data=(x_validation, y_validation, sample_weight_validation)"}) {
+    EXPECT_TRUE(has(text, part)) << part << "\n" << text;
+  }
+  EXPECT_FALSE(has(script(sample("mlp"), KerasDialect::kTfKeras), "sample_weight"));
+  EXPECT_TRUE(has(error_of([&] { script(program, KerasDialect::kKeras224); }), "weights of rows"));
+  script(program, KerasDialect::kKeras3);
+  tests::at(program, "/fit")["class_weight"] = {{"0", 2.0}, {"1", 1.0}};
+  script(program, KerasDialect::kTfKeras);
+  EXPECT_TRUE(has(error_of([&] { script(program, KerasDialect::kKeras3); }),
+                  "class weights beside weights of rows"));
 }
 
 TEST(KerasScript, ForKeras23) {

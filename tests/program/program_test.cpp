@@ -182,6 +182,44 @@ TEST(Vocabulary, KnowsTheSpellingsOfKeras) {
   EXPECT_EQ(words(kInitializer).size(), 16U);
 }
 
+TEST(Resolve, SampleWeightsAreArgumentsOfTheData) {
+  Program program = sample("mlp");
+  EXPECT_FALSE(resolve(program).sample_weights);
+  for (const auto& [arguments, weighted] :
+       {std::pair{R"({"file": "a.npz", "sample_weight": true})", true},
+        {R"({"file": "a.npz", "sample_weight": false})", false},
+        {R"({"x": "x.npy", "y": "y.npy", "sample_weight": "w.npy"})", true},
+        {R"({"x_train": "x.npy", "sample_weight_train": "w.npy"})", true}}) {
+    program.document["data"] = {{"source", "npz"}, {"arguments", Json::parse(arguments)}};
+    EXPECT_EQ(resolve(program).sample_weights, weighted) << arguments;
+  }
+}
+
+TEST(Validation, RefusesSampleWeightsOfMasksAndOfLossesOfManyAxes) {
+  Program program = sample("mlp");
+  program.document["data"]["arguments"]["sample_weight"] = true;
+  const auto problems = [&](const Json& layers) {
+    program.document["model"]["config"]["layers"] = layers;
+    std::string text;
+    for (const Problem& problem : validate(program.document)) text += to_string(problem) + "\n";
+    return text;
+  };
+  const auto layer = [](const char* name, Json config) {
+    return Json{{"class_name", name}, {"config", std::move(config)}};
+  };
+  Json masking = layer("Masking", {{"batch_input_shape", {nullptr, 4, 3}}});
+  const Json dense = layer("Dense", {{"units", 2}});
+  const Json image = layer("Dense", {{"units", 2}, {"batch_input_shape", {nullptr, 4, 3, 5}}});
+  const Json steps = layer("Dense", {{"units", 2}, {"batch_input_shape", {nullptr, 4, 3}}});
+  EXPECT_EQ(problems({steps, dense}).find("/data/arguments"), std::string::npos);
+  EXPECT_NE(problems({masking, dense})
+                .find("/data/arguments: found weights of rows beside an output "
+                      "with a mask of steps"),
+            std::string::npos)
+      << problems({masking, dense});
+  EXPECT_NE(problems({image, dense}).find("losses of more than two axes"), std::string::npos);
+}
+
 TEST(Resolve, OptionsOfLosses) {
   Program program = sample("mlp");
   EXPECT_EQ(resolve(program).loss_options, LossOptions{});

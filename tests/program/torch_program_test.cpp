@@ -15,6 +15,7 @@ using tests::has;
 using tests::sample;
 using tests::script;
 using tests::with_options;
+using tests::with_sample_weights;
 using tests::wrapped_program;
 
 TEST(TorchProgram, RunsWrappedLayersOnAllSteps) {
@@ -91,6 +92,30 @@ TEST(TorchProgram, HasConstraintsAndOptionsOfLosses) {
   const std::string text = pytorch_script(resolve(with_options()), {});
   EXPECT_TRUE(has(text, "class_weights(y_train[batch], torch.tensor([1.0, 2.5]).float())")) << text;
   EXPECT_TRUE(has(text, "bounded_norm(model.dense_kernel, 0.0, 3.0, 1.0, [0])")) << text;
+}
+
+TEST(TorchProgram, HasSampleWeights) {
+  Program program = with_sample_weights();
+  std::string text = pytorch_script(resolve(program), {});
+  EXPECT_TRUE(has(text, "loss_of(model, z, y_train[batch], weights_train[batch])")) << text;
+  EXPECT_TRUE(has(text, "np.load(\"sample_weight_train.npy\")")) << text;
+  tests::at(program, "/fit")["class_weight"] = {{"0", 1}, {"1", 2.5}};
+  tests::at(program, "/fit")["callbacks"] = Json::parse(
+      R"([{"class_name": "EarlyStopping", "config": {"monitor": "val_loss", "patience": 2}}])");
+  tests::at(program, "/fit")["validation_split"] = 0.25;
+  text = pytorch_script(resolve(program), {});
+  EXPECT_TRUE(has(text, ".float()) * weights_train[batch])")) << text;
+  EXPECT_TRUE(has(text, "weights_validation = weights_train[used:]")) << text;
+  EXPECT_TRUE(has(text, "], weights_validation)\n")) << text;
+  text = libtorch_program(resolve(program), {});
+  EXPECT_TRUE(has(text, " * weights_train.index_select(0, batch))")) << text;
+  EXPECT_TRUE(has(text, "weights_validation = weights_train.slice(0, used);")) << text;
+  EXPECT_TRUE(has(text, "}, weights_validation);\n")) << text;
+  tests::at(program, "/fit")["validation_split"] = 0;
+  EXPECT_FALSE(has(pytorch_script(resolve(program), {true, 0}), "weights_validation"));
+  text = pytorch_script(resolve(program), {true, 0, true});
+  EXPECT_TRUE(has(text, "np.load(\"sample_weight_validation.npy\")")) << text;
+  EXPECT_FALSE(has(pytorch_script(resolve(sample("mlp")), {}), "weights"));
 }
 
 TEST(TorchProgram, TakesTheLossFromTheInputOfTheFittingActivation) {

@@ -74,7 +74,9 @@ const std::map<std::string, std::vector<const char*>>& file_arguments() {
       {"csv", {"file"}},
       {"hdf5", {"file"}},
       {"idx", {"train_images", "train_labels", "test_images", "test_labels"}},
-      {"npy", {"x", "y", "x_train", "y_train", "x_test", "y_test"}},
+      {"npy",
+       {"x", "y", "x_train", "y_train", "x_test", "y_test", "sample_weight", "sample_weight_train",
+        "sample_weight_test"}},
       {"npz", {"file"}},
       {"reuters", {"file"}}};
   return kArguments;

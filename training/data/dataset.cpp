@@ -130,8 +130,8 @@ Part cut(const Json& data, Part& part, const char* name) {
   const auto [test_size, seed] = split_request(data, name);
   const Split split = seed ? train_test_split(part.x.rows(), test_size, *seed)
                            : ordered_split(part.x.rows(), test_size);
-  Part taken{part.x.select(split.test), part.y.select(split.test)};
-  part = {part.x.select(split.train), part.y.select(split.train)};
+  Part taken = part.select(split.test);
+  part = part.select(split.train);
   return taken;
 }
 
@@ -168,12 +168,14 @@ std::shared_ptr<const Dataset> load(const Json& data, const SearchPath& search_p
   auto dataset = std::make_shared<Dataset>();
   dataset->x_train = rounded(std::move(raw.train.x));
   dataset->y_train = rounded(std::move(raw.train.y));
+  dataset->weights_train = rounded(std::move(raw.train.weights));
   dataset->x_test = rounded(std::move(raw.test.x));
   dataset->y_test = rounded(std::move(raw.test.y));
   dataset->x_holdout = rounded(std::move(holdout.x));
   dataset->y_holdout = rounded(std::move(holdout.y));
   dataset->x_validation = rounded(std::move(validation.x));
   dataset->y_validation = rounded(std::move(validation.y));
+  dataset->weights_validation = rounded(std::move(validation.weights));
   return dataset;
 }
 
@@ -181,7 +183,8 @@ constexpr std::int64_t kMaxZeros = std::int64_t{1} << 27;  ///< a gigabyte
 
 /// Makes one row of zeros of each table: whatever the numbers are, steps give rows of one shape.
 void zero(RawData& raw) {
-  for (Table* table : {&raw.train.x, &raw.train.y, &raw.test.x, &raw.test.y}) {
+  for (Table* table : {&raw.train.x, &raw.train.y, &raw.train.weights, &raw.test.x, &raw.test.y,
+                       &raw.test.weights}) {
     if (table->extents.empty()) continue;
     table->extents.front() = 1;
     if (table->row_size() > kMaxZeros) {
@@ -315,8 +318,13 @@ Hash digest(const Dataset& data) {
   const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(),
                                                                        &XXH3_freeState);
   XXH3_128bits_reset(state.get());
-  for (const Array* array : {&data.x_train, &data.y_train, &data.x_validation, &data.y_validation,
-                             &data.x_test, &data.y_test, &data.x_holdout, &data.y_holdout}) {
+  std::vector<const Array*> arrays{&data.x_train,      &data.y_train,  &data.x_validation,
+                                   &data.y_validation, &data.x_test,   &data.y_test,
+                                   &data.x_holdout,    &data.y_holdout};
+  for (const Array* weights : {&data.weights_train, &data.weights_validation}) {
+    if (!weights->values.empty()) arrays.push_back(weights);
+  }
+  for (const Array* array : arrays) {
     const auto dimensions = static_cast<std::int64_t>(array->extents.size());
     XXH3_128bits_update(state.get(), &dimensions, sizeof dimensions);
     XXH3_128bits_update(state.get(), array->extents.data(),

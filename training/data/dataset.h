@@ -18,6 +18,8 @@ struct Dataset {
   Array x_test, y_test;
   Array x_holdout, y_holdout;
   Array x_validation, y_validation;  ///< rows to watch while training; empty without a `validation`
+  /// What the loss of each of these rows counts; empty: all count alike.
+  Array weights_train, weights_validation;
   /// What validation needs to know: shapes of a row, range of the targets, number of rows.
   program::DataInfo info() const;
 };
@@ -27,7 +29,7 @@ struct Dataset {
 /// too, where rows are shuffled, since there chance alone leaves one out.
 std::optional<std::string> left_out_classes(const Json& data, const Dataset& dataset);
 
-/// XXH3-128 of all rows, shapes included.
+/// XXH3-128 of all rows, shapes and weights included.
 Hash digest(const Dataset& data);
 
 /// Loads the `data` section of a program: {source, arguments, preprocess: [...], split: {test_size,

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/hdf5_file.h"
 #include "base/numbers.h"
+#include "program/program.h"
 #include "training/data/fields.h"
 #include "training/data/raw_data.h"
 
@@ -32,7 +33,9 @@ std::vector<std::int64_t> table_extents(const fs::path& file, const std::string&
 
 RawData read_hdf5_source(const Json& arguments, const SearchPath& search_path, Reading reading) {
   check_fields(arguments, "data.arguments",
-               {{"file", FieldRule::kText}, {"allow_nan", FieldRule::kFlag}});
+               {{"file", FieldRule::kText},
+                {"allow_nan", FieldRule::kFlag},
+                {"sample_weight", FieldRule::kFlag}});
   const fs::path path = find_file({text_argument(arguments, "file", "hdf5")}, search_path);
   const Hdf5File file = Hdf5File::open(path);
   return read_arrays(
@@ -42,10 +45,10 @@ RawData read_hdf5_source(const Json& arguments, const SearchPath& search_path, R
         Table table{table_extents(path, dataset, file.extents(dataset)), {}};
         if (what == Reading::kHeader) return table;
         table.values = file.read_doubles(dataset);
-        require_finite(table, path.string() + ": " + dataset, arguments);
+        if (!is_weights(name)) require_finite(table, path.string() + ": " + dataset, arguments);
         return table;
       },
-      reading);
+      reading, program::has_sample_weights({{"arguments", arguments}}));
 }
 
 }  // namespace neutra::training

@@ -171,7 +171,7 @@ void remove_rows(Part& part, RowNumbers gone) {
   const RowNumbers rows = all_rows(part);
   RowNumbers kept;
   std::set_difference(rows.begin(), rows.end(), gone.begin(), gone.end(), std::back_inserter(kept));
-  part = {part.x.select(kept), part.y.select(kept)};
+  part = part.select(kept);
 }
 
 void append_rows(const MutationStep& step, Part& part, const RowNumbers& rows) {
@@ -179,7 +179,8 @@ void append_rows(const MutationStep& step, Part& part, const RowNumbers& rows) {
   if (after * static_cast<double>(part.x.row_size()) > kMaxNumbers) {
     step.refuse("more than " + shortest(kMaxNumbers) + " numbers after it", "fewer");
   }
-  for (Table* table : {&part.x, &part.y}) {
+  for (Table* table : {&part.x, &part.y, &part.weights}) {
+    if (table->extents.empty()) continue;
     const Table copies = table->select(rows);
     table->values.insert(table->values.end(), copies.values.begin(), copies.values.end());
     table->extents.front() += copies.rows();

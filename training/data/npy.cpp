@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "program/program.h"
 #include "training/data/fields.h"
 #include "training/data/numbers.h"
 #include "training/data/raw_data.h"
@@ -326,6 +327,9 @@ RawData read_npy_source(const Json& arguments, const SearchPath& search_path, Re
                 {"y_train", FieldRule::kText},
                 {"x_test", FieldRule::kText},
                 {"y_test", FieldRule::kText},
+                {"sample_weight", FieldRule::kText},
+                {"sample_weight_train", FieldRule::kText},
+                {"sample_weight_test", FieldRule::kText},
                 {"allow_nan", FieldRule::kFlag}});
   return read_arrays(
       "data.arguments", "file", [&](const std::string& name) { return arguments.contains(name); },
@@ -333,15 +337,17 @@ RawData read_npy_source(const Json& arguments, const SearchPath& search_path, Re
         ByteReader reader =
             ByteReader::open(find_file({text_argument(arguments, name, "npy")}, search_path));
         Table table = read_npy(reader, what);
-        require_finite(table, reader.file(), arguments);
+        if (!is_weights(name)) require_finite(table, reader.file(), arguments);
         return table;
       },
-      reading);
+      reading, program::has_sample_weights({{"arguments", arguments}}));
 }
 
 RawData read_npz_source(const Json& arguments, const SearchPath& search_path, Reading reading) {
   check_fields(arguments, "data.arguments",
-               {{"file", FieldRule::kText}, {"allow_nan", FieldRule::kFlag}});
+               {{"file", FieldRule::kText},
+                {"allow_nan", FieldRule::kFlag},
+                {"sample_weight", FieldRule::kFlag}});
   const std::filesystem::path path =
       find_file({text_argument(arguments, "file", "npz")}, search_path);
   const NpzFile file(path);
@@ -349,10 +355,10 @@ RawData read_npz_source(const Json& arguments, const SearchPath& search_path, Re
       path.string(), "array", [&](const std::string& name) { return file.has(name); },
       [&](const std::string& name, Reading what) {
         Table table = file.read(name, what);
-        require_finite(table, path.string() + ": " + name, arguments);
+        if (!is_weights(name)) require_finite(table, path.string() + ": " + name, arguments);
         return table;
       },
-      reading);
+      reading, program::has_sample_weights({{"arguments", arguments}}));
 }
 
 }  // namespace neutra::training

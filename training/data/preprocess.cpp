@@ -144,7 +144,7 @@ const std::map<std::string, Operation>& operations() {
   return kOperations;
 }
 
-/// Steps that choose or order rows, of x and y together.
+/// Steps that choose or order rows.
 bool select_rows(const std::string& op, const Step& step, Part& part) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(part.x.rows()));
   if (op == "shuffle") {
@@ -158,8 +158,7 @@ bool select_rows(const std::string& op, const Step& step, Part& part) {
   } else {
     return false;
   }
-  part.x = part.x.select(order);
-  part.y = part.y.select(order);
+  part = part.select(order);
   return true;
 }
 

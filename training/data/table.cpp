@@ -18,4 +18,10 @@ Table Table::select(const std::vector<std::int64_t>& order) const {
   return result;
 }
 
+Part Part::select(const std::vector<std::int64_t>& order) const {
+  Part result{x.select(order), y.select(order)};
+  if (!weights.extents.empty()) result.weights = weights.select(order);
+  return result;
+}
+
 }  // namespace neutra::training

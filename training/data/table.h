@@ -23,9 +23,12 @@ struct Table {
   Table select(const std::vector<std::int64_t>& order) const;
 };
 
-/// Features (x) and targets (y) of the same rows.
+/// Features (x), targets (y) and weights of the same rows.
 struct Part {
   Table x, y;
+  Table weights = {};  ///< what the loss of each row counts; no extents: all count alike
+  /// The rows of `order`, in that order.
+  Part select(const std::vector<std::int64_t>& order) const;
 };
 
 /// What a source delivers: all rows in `train` and nothing in `test`, or both parts.

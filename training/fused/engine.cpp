@@ -136,7 +136,10 @@ class FusedEngine final : public Engine {
       if (listener) listener(output(), targets());
       for (std::int64_t at = 0; loss_rows > 0 && at < count; at += loss_rows) {
         const Lanes part{static_cast<std::size_t>(std::min(loss_rows, count - at)), lanes_.stride};
-        sum += loss(static_cast<std::size_t>(at), nullptr, true, part) * loss_scale(part.rows);
+        const auto lane = static_cast<std::size_t>(at);
+        sum += (rows.weights ? weighted_loss(lane, weights_of(rows, begin + at, part.rows))
+                             : loss(lane, nullptr, true, part)) *
+               loss_scale(part.rows);
       }
     }
     if (loss_rows <= 0) return 0;
@@ -151,9 +154,8 @@ class FusedEngine final : public Engine {
     pass = forward(training_, rows, pass);
     if (wanted.layers && pass.sparse) gather(training_, rows);
     const Tensor& output = plan_.output();
-    const bool weighs = !program_.class_weights.empty();
-    double sum = loss(0, output.gradient, wanted.loss && !weighs, lanes_);
-    if (weighs) sum = weigh(output, wanted.loss);
+    double sum = loss(0, output.gradient, wanted.loss && !weighs(), lanes_);
+    if (weighs()) sum = weigh(rows, output, wanted.loss);
     if (program_.loop.sum && output.needs_gradient) {
       const float scale = loss_scale(lanes_.rows);
       const std::size_t size = output.features * lanes_.stride;
@@ -273,11 +275,12 @@ class FusedEngine final : public Engine {
     for (std::size_t i = 0; i < size; ++i) to[i] = from[i] * (1 - share) + rest;
   }
 
-  /// Gives each row of the last batch the weight of its class, in the gradient of the loss.
-  /// Returns the sum of its rows' losses if wanted.
-  double weigh(const Tensor& output, bool with_value) {
+  /// Gives each row of the last batch its weight, in the gradient of the loss. Returns the sum of
+  /// its rows' losses if wanted.
+  double weigh(std::span<const std::int64_t> rows, const Tensor& output, bool with_value) {
     row_weights_.resize(lanes_.rows);
-    weigh_rows(program_.class_weights, targets().values, row_weights_);
+    const bool by_class = !program_.class_weights.empty();
+    take_weights(rows, by_class ? targets().values : std::span<const float>(), row_weights_);
     if (program::divides_by_weights(program_)) {
       const double sum = std::accumulate(row_weights_.begin(), row_weights_.end(), 0.0);
       const auto share = static_cast<float>(static_cast<double>(lanes_.rows) / sum);
@@ -289,14 +292,26 @@ class FusedEngine final : public Engine {
         output.gradient[f * stride + b] *= row_weights_[b];
       }
     }
-    if (!with_value) return 0;
+    return with_value ? weighted_loss(0, row_weights_) : 0;
+  }
+
+  static std::span<const float> weights_of(const Rows& rows, std::int64_t from, std::size_t count) {
+    return std::span(rows.weights->values)
+        .subspan(static_cast<std::size_t>(rows.begin + from), count);
+  }
+
+  /// The sum of the losses of the rows that begin at lane `begin`, each times its weight.
+  double weighted_loss(std::size_t begin, std::span<const float> weights) {
     // The kernels give sums over rows alone, so each row is a batch of its own.
+    const Tensor& output = plan_.output();
+    const std::size_t stride = lanes_.stride;
     const std::size_t width = table_.width, features = plan_.loss_features();
     const std::size_t target_features = class_targets_ ? 1 : features;
     if (row_.size() == 0) row_ = Buffer(whole_lines(features * width) + target_features * width);
     float *x = row_.data(), *y = x + whole_lines(features * width);
     double sum = 0;
-    for (std::size_t b = 0; b < lanes_.rows; ++b) {
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      const std::size_t b = begin + i;
       for (std::size_t f = 0; f < features; ++f) {
         const std::size_t from = std::min(f, output.features - 1);
         std::fill_n(x + f * width, width, output.values[from * stride + b]);
@@ -304,7 +319,7 @@ class FusedEngine final : public Engine {
       for (std::size_t f = 0; f < target_features; ++f) {
         std::fill_n(y + f * width, width, loss_targets()[f * stride + b]);
       }
-      sum += static_cast<double>(row_weights_[b]) *
+      sum += static_cast<double>(weights[i]) *
              table_.loss(plan_.loss(), features, x, y, nullptr, true, {1, width});
     }
     return sum;
@@ -377,6 +392,9 @@ class FusedEngine final : public Engine {
 
 std::optional<std::string> fused_refusal(const program::ResolvedProgram& program,
                                          const Rows& training) {
+  if (training.weights != nullptr && program.loss.ends_with("hinge")) {
+    return "sample weights with the loss " + program.loss;  // whose rows aren't their own
+  }
   try {
     Plan::measure(program, target_shape(training), batch_rows(program, training),
                   capacity(program, training));
