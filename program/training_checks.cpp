@@ -322,7 +322,8 @@ class TrainingChecks {
   /// Keras multiplies losses of at most two axes, rows and steps, with weights of rows
   /// (losses_utils.squeeze_or_expand_dimensions).
   void check_sample_weights() {
-    if (!has_sample_weights(known_.normal.at("data"))) return;
+    const Json* data = member(known_.normal, "data");
+    if (data == nullptr || !has_sample_weights(*data)) return;
     const auto report = [&](const std::string& found) {
       problems_.push_back(
           {"/data/arguments", "weights of rows beside " + found, "none for such outputs"});

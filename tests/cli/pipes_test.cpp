@@ -25,6 +25,7 @@ const std::vector<Case> kCases = {
     {"bench list @", "tiny.h5", Reads::kMoreThanOnce},
     {"bench validate @", "tiny.h5", Reads::kMoreThanOnce},
     {"check @", "train.py", Reads::kOnce},
+    {"check-graph @", "graph.pb", Reads::kOnce},
     {"collect @", "store.h5", Reads::kMoreThanOnce},
     {"config show --json --config @", "options.conf", Reads::kOnce},
     {"deepfd-train --evaluate @", "broken.json", Reads::kOnce},
@@ -81,6 +82,7 @@ class Pipes : public testing::Test {
     };
     make("search D6 --store store.h5 --replicas 1 --budget-evaluations 3 -q");
     make("network store.h5 -o network.tsv");
+    folder_->write("graph.pb", "\x0a\x10\x0a\x01x\x12\x0bPlaceholder");
     make("export D6 --format h5 -o model.h5");
     make("train D6 --replicas 1 --monitor monitor.h5 -q");
     make("show D6 --json >shown.json");
