@@ -1,6 +1,9 @@
 #include "source/analysis.h"
 
+#include <algorithm>
 #include <unordered_set>
+
+#include "source/shape_flow.h"
 
 namespace neutra::source {
 namespace {
@@ -60,6 +63,17 @@ bool Analysis::is_near(const Matcher& matcher, NodeId event) const {
     }
   }
   return false;
+}
+
+const std::vector<ShapeConflict>& Analysis::shape_conflicts() const {
+  if (!shape_conflicts_) {
+    shape_conflicts_ = std::move(ShapeFlow(source_, values_).conflicts());
+    std::stable_sort(shape_conflicts_->begin(), shape_conflicts_->end(),
+                     [&](const ShapeConflict& one, const ShapeConflict& other) {
+                       return tree_[one.node].begin < tree_[other.node].begin;
+                     });
+  }
+  return *shape_conflicts_;
 }
 
 std::optional<std::string> Analysis::literal(NodeId node) const {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "source/paths.h"
+#include "source/shape_math.h"
 #include "source/source_text.h"
 #include "source/trace.h"
 
@@ -32,6 +33,8 @@ class Analysis {
   bool is_near(const Matcher& matcher, NodeId event) const;
   /// A number, text or constant that an expression is, by way of names, too; nullopt: another.
   std::optional<std::string> literal(NodeId expression) const;
+  /// Places whose shapes can't agree, in the order of the text.
+  const std::vector<ShapeConflict>& shape_conflicts() const;
 
  private:
   struct Question {
@@ -51,6 +54,7 @@ class Analysis {
   mutable std::map<const Matcher*, std::unique_ptr<Hits>> hits_;
   mutable std::map<Question, std::unique_ptr<Paths>> paths_;
   mutable std::map<const Matcher*, std::vector<NodeId>> objects_;
+  mutable std::optional<std::vector<ShapeConflict>> shape_conflicts_;
 };
 
 }  // namespace neutra::source

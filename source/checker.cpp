@@ -75,9 +75,41 @@ std::vector<NodeId> starts_of(const Analysis& analysis, const Matcher& matcher) 
   return starts;
 }
 
+Position place_of(const Analysis& analysis, NodeId node) {
+  return analysis.source().position(analysis.tree()[node].begin);
+}
+
+/// Places whose shapes can't agree.
+void add_shape_conflicts(const Analysis& analysis, const Rule& rule, const std::string& kind,
+                         std::vector<Finding>& findings) {
+  const SyntaxTree& tree = analysis.tree();
+  for (const ShapeConflict& conflict : analysis.shape_conflicts()) {
+    if (conflict.kind != kind) continue;
+    Finding finding;
+    finding.rule = &rule;
+    finding.begin = tree[conflict.node].begin;
+    finding.end = tree[conflict.node].end;
+    finding.position = place_of(analysis, conflict.node);
+    finding.message = rule.message + ": " + conflict.text;
+    Situation situation{conflict.node, {}, nullptr};
+    for (const auto& [node, text] : conflict.places) {
+      situation.evidence.push_back(node);
+      finding.related.push_back(
+          {place_of(analysis, node), tree[node].begin, tree[node].end, text});
+    }
+    finding.path = path_of(analysis, situation);
+    findings.push_back(std::move(finding));
+    if (rule.once) return;
+  }
+}
+
 void run_rule(const Analysis& analysis, const Rule& rule, std::vector<Finding>& findings) {
   std::set<NodeId> found;
   for (const RuleCase& one : rule.cases) {
+    if (!one.shapes.empty()) {
+      add_shape_conflicts(analysis, rule, one.shapes, findings);
+      continue;
+    }
     for (const NodeId start : starts_of(analysis, *one.start)) {
       if (rule.once && !found.empty()) return;
       if (found.contains(start)) continue;

@@ -16,6 +16,13 @@ struct Step {
   std::string text;  ///< of the line, without its indentation
 };
 
+/// Another place that a finding names.
+struct RelatedPlace {
+  Position position;
+  std::uint32_t begin = 0, end = 0;  ///< bytes of the expression
+  std::string text;                  ///< what is there
+};
+
 /// A change of a text.
 struct Edit {
   std::uint32_t begin = 0, end = 0;  ///< bytes that are replaced
@@ -30,6 +37,7 @@ struct Finding {
   std::string message;
   std::vector<Step> path;
   std::optional<Edit> fix;
+  std::vector<RelatedPlace> related = {};
 };
 
 }  // namespace neutra::source

@@ -49,6 +49,33 @@ std::string level_of(Severity severity) {
                                           : "note";
 }
 
+Json related_of(const CheckedFile& file, const Finding& finding) {
+  Json list = Json::array();
+  for (const RelatedPlace& place : finding.related) {
+    const Position end = file.text->position(place.end);
+    list.push_back({{"line", place.position.line},
+                    {"column", place.position.column},
+                    {"end_line", end.line},
+                    {"end_column", end.column},
+                    {"text", place.text}});
+  }
+  return list;
+}
+
+Json sarif_related(const CheckedFile& file, const Json& related) {
+  Json list = Json::array();
+  for (const Json& place : related)
+    list.push_back({{"physicalLocation",
+                     {{"artifactLocation", {{"uri", uri_of(file.name)}}},
+                      {"region",
+                       {{"startLine", place["line"]},
+                        {"startColumn", place["column"]},
+                        {"endLine", place["end_line"]},
+                        {"endColumn", place["end_column"]}}}}},
+                    {"message", {{"text", place["text"]}}}});
+  return list;
+}
+
 Json sarif_fix(const CheckedFile& file, const Json& fix, const std::string& message) {
   return {{{"description", {{"text", message}}},
            {"artifactChanges",
@@ -139,6 +166,7 @@ Json json_of(const Findings& findings) {
                     {"symptom", rule.symptom},
                     {"faults", rule.faults},
                     {"path", std::move(path)},
+                    {"related", related_of(file, finding)},
                     {"fix", fix_of(file, finding)}});
   });
   return {{"format", "neutra-check"},
@@ -178,6 +206,8 @@ Json sarif_of(const Findings& findings, const std::string& version) {
                    {"level", level_of(rule.severity)},
                    {"message", {{"text", message}}},
                    {"locations", Json::array({std::move(place)})}};
+    if (!finding.related.empty())
+      result["relatedLocations"] = sarif_related(file, related_of(file, finding));
     if (finding.fix && !file.notebook)
       result["fixes"] = sarif_fix(file, fix_of(file, finding), general_message(rule));
     results.push_back(std::move(result));

@@ -7,6 +7,7 @@
 #include "base/words.h"
 #include "program/faults.h"
 #include "source/condition.h"
+#include "source/shape_math.h"
 
 namespace neutra::source {
 namespace embedded {
@@ -86,6 +87,17 @@ RuleCase parse_case(const Json& json, const Vocabulary& vocabulary, const std::s
   const Members members(json, where, {"start", "when"});
   if (!json.contains("start")) throw input_error(where + ": 'start' is missing");
   RuleCase result;
+  if (const Json* kind = json["start"].is_object() ? member(json["start"], "shapes") : nullptr) {
+    const auto& kinds = shape_conflict_kinds();
+    const std::string found = kind->is_string() ? kind->get<std::string>() : kind->dump();
+    if (std::find(kinds.begin(), kinds.end(), found) == kinds.end())
+      throw input_error(where + ".start.shapes: found '" + found +
+                        "'; allowed: " + allowed_words(found, kinds));
+    if (json.contains("when"))
+      throw input_error(where + ".when: found beside 'shapes'; allowed: 'start' alone");
+    result.shapes = found;
+    return result;
+  }
   result.start = std::make_shared<const Matcher>(json["start"], vocabulary, where + ".start");
   const Json& when = members.list("when");
   for (std::size_t i = 0; i < when.size(); ++i)
@@ -178,7 +190,7 @@ RuleSet parse_rules(const Json& document, const std::string& file, const Vocabul
 const std::vector<RuleSet>& bundled_rules() {
   static const std::vector<RuleSet> sets = [] {
     std::vector<RuleSet> list;
-    for (const char* name : {"pysiassist", "pytorch", "keras"})
+    for (const char* name : {"pysiassist", "pytorch", "keras", "shapes"})
       if (const std::string_view text = embedded::rules(name); !text.empty())
         list.push_back(parse_rules(parse_json(text, std::string(name) + ".json"),
                                    std::string(name) + ".json", Vocabulary::standard()));

@@ -22,6 +22,7 @@ class Condition;
 struct RuleCase {
   std::shared_ptr<const Matcher> start;
   std::vector<std::shared_ptr<const Condition>> when;  ///< all of them
+  std::string shapes;  ///< instead of both: shapes that can't agree, of this kind
 };
 
 /// Replaces, or puts beside, the start of a finding (docs/formats/rule.md).
@@ -67,7 +68,7 @@ struct RuleSet {
 /// what was found and what is allowed.
 RuleSet parse_rules(const Json& document, const std::string& file, const Vocabulary& vocabulary);
 
-/// The bundled sets, by name: "pysiassist", "pytorch", "keras".
+/// The bundled sets, by name: "pysiassist", "pytorch", "keras", "shapes".
 const std::vector<RuleSet>& bundled_rules();
 
 }  // namespace neutra::source
