@@ -94,8 +94,7 @@ void add_shape_conflicts(const Analysis& analysis, const Rule& rule, const std::
     Situation situation{conflict.node, {}, nullptr};
     for (const auto& [node, text] : conflict.places) {
       situation.evidence.push_back(node);
-      finding.related.push_back(
-          {place_of(analysis, node), tree[node].begin, tree[node].end, text});
+      finding.related.push_back({place_of(analysis, node), tree[node].begin, tree[node].end, text});
     }
     finding.path = path_of(analysis, situation);
     findings.push_back(std::move(finding));

@@ -21,8 +21,8 @@ Shape joined_shape(const Shape& one, const Shape& other) {
   result.from = one.from;
   const std::size_t size = std::min(one.dims.size(), other.dims.size());
   for (std::size_t i = 0; i < size; ++i)
-    result.dims.push_back(joined_dim(one.dims[one.dims.size() - size + i],
-                                     other.dims[other.dims.size() - size + i]));
+    result.dims.push_back(
+        joined_dim(one.dims[one.dims.size() - size + i], other.dims[other.dims.size() - size + i]));
   return result;
 }
 

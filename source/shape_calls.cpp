@@ -9,15 +9,19 @@ namespace {
 constexpr std::size_t kMostRuns = 24;  ///< functions that run within each other
 
 /// Classes that set no attributes of their own that a text would read.
-constexpr std::array<std::string_view, 7> kPlainBases = {
-    "torch.nn.Module", "keras.Model", "keras.layers.Layer", "object", "torch.nn.Sequential",
-    "abc.ABC",         "pytorch_lightning.LightningModule"};
+constexpr std::array<std::string_view, 7> kPlainBases = {"torch.nn.Module",
+                                                         "keras.Model",
+                                                         "keras.layers.Layer",
+                                                         "object",
+                                                         "torch.nn.Sequential",
+                                                         "abc.ABC",
+                                                         "pytorch_lightning.LightningModule"};
 
 /// Decorators that leave what a function gives as it is.
 constexpr std::array<std::string_view, 9> kPlainDecorators = {
-    "staticmethod",           "property",          "override", "torch.no_grad",
-    "torch.inference_mode",   "torch.jit.ignore",  "torch.jit.export",
-    "torch.jit.script_method", "tensorflow.function"};
+    "staticmethod",         "property",         "override",         "torch.no_grad",
+    "torch.inference_mode", "torch.jit.ignore", "torch.jit.export", "torch.jit.script_method",
+    "tensorflow.function"};
 
 }  // namespace
 
@@ -55,12 +59,18 @@ std::string_view ShapeFlow::path_of(NodeId callee) const {
                                                                        : std::string_view();
 }
 
+void ShapeFlow::forget_attributes(ShapeObject& object) {
+  std::vector<std::string_view> names;
+  for (const auto& [name, value] : object.attributes) names.push_back(name);
+  for (const std::string_view name : names) set(object, name, {});
+}
+
 /// What gets objects may change them.
 void ShapeFlow::let_go(const Arguments& arguments) {
   const auto one = [this](const Thing& thing) {
-    if (thing.is(ThingKind::kList) || thing.is(ThingKind::kInstance) || thing.is(ThingKind::kChain)) {
-      if (thing.object != nullptr && !thing.object->opaque) set_items(*thing.object, {}, true);
-    }
+    if (thing.is(ThingKind::kInstance)) forget_attributes(*thing.object);
+    if ((thing.is(ThingKind::kList) || thing.is(ThingKind::kChain)) && !thing.object->opaque)
+      set_items(*thing.object, {}, true);
   };
   for (const Thing& thing : arguments.positional) one(thing);
   for (const auto& [name, thing] : arguments.named) one(thing);
@@ -104,17 +114,13 @@ Thing ShapeFlow::call_super(NodeId call, std::string_view method, const Argument
         const NodeId function = values_.method(value.node, method);
         if (function != kNoNode) return call_function(call, function, self, arguments);
       }
-      known = known || (value.kind == ValueKind::kPath &&
-                        std::find(kPlainBases.begin(), kPlainBases.end(), value.path) !=
-                            kPlainBases.end());
+      known = known ||
+              (value.kind == ValueKind::kPath &&
+               std::find(kPlainBases.begin(), kPlainBases.end(), value.path) != kPlainBases.end());
     }
     plain = plain && (known || tree_.kind(base) == NodeKind::kKeyword);
   }
-  if (!plain) {  // it may set attributes
-    std::vector<std::string_view> names;
-    for (const auto& [name, value] : self.object->attributes) names.push_back(name);
-    for (const std::string_view name : names) set(*self.object, name, {});
-  }
+  if (!plain) forget_attributes(*self.object);  // it may set some
   return {};
 }
 
@@ -369,8 +375,7 @@ void ShapeFlow::bind(NodeId function, const Thing& self, const Arguments& argume
     const Thing* given = arguments.find(name, by_name_only ? SIZE_MAX : position);
     ++position;
     const NodeId last = tree_[one].last;
-    const bool has_default =
-        last != tree_[one].first && tree_.kind(last) != NodeKind::kAnnotation;
+    const bool has_default = last != tree_[one].first && tree_.kind(last) != NodeKind::kAnnotation;
     if (given != nullptr) {
       set(names, name, *given);
     } else if (has_default && !arguments.open) {

@@ -190,7 +190,8 @@ Thing ShapeFlow::eval_subscript(NodeId node) {
     const std::string_view text = tree_.text(index);
     const std::size_t colon = text.find(':');
     const NodeId bound = tree_[index].first;
-    if (!items || colon == std::string_view::npos || text.find(':', colon + 1) != std::string_view::npos)
+    if (!items || colon == std::string_view::npos ||
+        text.find(':', colon + 1) != std::string_view::npos)
       return {};
     std::int64_t from = 0, to = static_cast<std::int64_t>(items->size());
     for (NodeId one = bound; one != kNoNode; one = tree_[one].next) {
@@ -257,11 +258,10 @@ Thing ShapeFlow::index_tensor(const Shape& shape, NodeId node) {
 
 /// The operator between two operands.
 std::string_view ShapeFlow::sign_between(NodeId one, NodeId other) const {
-  static constexpr std::string_view kSigns[] = {"**", "//", "==", "!=", "<=", ">=", "<<", ">>", "+",
-                                                "-",  "*",  "/",  "%",  "@",  "<",  ">",  "&", "|",
-                                                "^"};
-  std::string_view text =
-      tree_.text().substr(tree_[one].end, tree_[other].begin - tree_[one].end);
+  static constexpr std::string_view kSigns[] = {"**", "//", "==", "!=", "<=", ">=", "<<",
+                                                ">>", "+",  "-",  "*",  "/",  "%",  "@",
+                                                "<",  ">",  "&",  "|",  "^"};
+  std::string_view text = tree_.text().substr(tree_[one].end, tree_[other].begin - tree_[one].end);
   while (!text.empty()) {
     if (text.front() == '#') {
       text.remove_prefix(std::min(text.find('\n'), text.size()));

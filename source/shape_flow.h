@@ -123,6 +123,7 @@ class ShapeFlow {
   Thing keras_first_input(const Thing& layer);
   void keras_fit(NodeId call, const Thing& model, const Arguments& arguments);
   void let_go(const Arguments& arguments);
+  void forget_attributes(ShapeObject& object);
   bool returns_unknown(NodeId function) const;
 
   const Values& values_;

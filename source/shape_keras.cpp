@@ -12,7 +12,8 @@ Thing ShapeMath::apply_keras(const ShapeCall& call, const Shape& input) {
   if (!input.ranked) return {};
   const auto rank = static_cast<std::size_t>(entry.rank);
   if (rank > 0 && !has_rank(call, input, rank, rank)) return {};
-  if (entry.least_rank > 0 && !has_rank(call, input, static_cast<std::size_t>(entry.least_rank), 100))
+  if (entry.least_rank > 0 &&
+      !has_rank(call, input, static_cast<std::size_t>(entry.least_rank), 100))
     return {};
   Shape shape = input;
   Dim units = size(call, entry.op == ShapeOp::kKerasConvTranspose ? "filters" : "units");

@@ -77,8 +77,9 @@ Thing ShapeFlow::keras_first_input(const Thing& layer) {
     return math_.of_sizes({Thing{}, width->second}, layer.object->node);
   if (layer.object->entry->op == ShapeOp::kKerasEmbedding) {
     const auto length = settings.find("input_length");
-    Shape shape = *math_.of_sizes({Thing{}, length == settings.end() ? Thing{} : length->second},
-                                  layer.object->node)
+    Shape shape = *math_
+                       .of_sizes({Thing{}, length == settings.end() ? Thing{} : length->second},
+                                 layer.object->node)
                        .shape;
     shape.sure = length != settings.end();
     return tensor_thing(std::move(shape));

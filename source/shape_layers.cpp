@@ -36,8 +36,8 @@ Dim ShapeMath::window_size(const ShapeCall& call, const Dim& input, std::size_t 
   const Thing given = setting(call, keras ? "strides" : "stride");
   const Dim stride =
       given.is(ThingKind::kNone) ? kernel : sizes(call, keras ? "strides" : "stride", count)[axis];
-  const Dim dilation = keras && pool ? Dim{1}
-                                     : sizes(call, keras ? "dilation_rate" : "dilation", count)[axis];
+  const Dim dilation =
+      keras && pool ? Dim{1} : sizes(call, keras ? "dilation_rate" : "dilation", count)[axis];
   const Thing padding = setting(call, "padding");
   if (!input.known() || !stride.known() || stride.size <= 0) return {};
   if (padding.is(ThingKind::kText) && padding.text == "same")
@@ -79,9 +79,9 @@ Thing ShapeMath::window(const ShapeCall& call, Shape shape) {
   const bool last = call.entry->last;
   const auto spatial = static_cast<std::size_t>(call.entry->spatial);
   if (last) {
-    if (const Thing form = setting(call, "data_format"); form.is(ThingKind::kUnknown)
-            ? call.settings->contains("data_format")
-            : !form.is(ThingKind::kNone) && form.text != "channels_last")
+    if (const Thing form = setting(call, "data_format");
+        form.is(ThingKind::kUnknown) ? call.settings->contains("data_format")
+                                     : !form.is(ThingKind::kNone) && form.text != "channels_last")
       return {};
   }
   if (!has_rank(call, shape, last ? spatial + 2 : spatial + 1, spatial + 2)) return {};
@@ -101,7 +101,8 @@ Thing ShapeMath::window(const ShapeCall& call, Shape shape) {
   }
   if (shape.dims.size() < spatial + (shape.ranked ? 1 : 0))
     shape.dims.insert(shape.dims.begin(), spatial - shape.dims.size(), Dim{});
-  const std::size_t channel = shape.dims.size() - (last ? 1 : std::min(shape.dims.size(), spatial + 1));
+  const std::size_t channel =
+      shape.dims.size() - (last ? 1 : std::min(shape.dims.size(), spatial + 1));
   const std::size_t first = shape.dims.size() - spatial - (last ? 1 : 0);
   if (!pool) {
     if (!last) expect(call, size(call, "in_channels"), &shape.dims[channel], "channels");
@@ -195,7 +196,8 @@ Thing ShapeMath::recurrent(const ShapeCall& call, Shape shape) {
   first = !both ? Dim{} : product(layers, Dim{*both ? 2 : 1}, call.maker);
   shape.dims.back() = width;
   const Thing state = tensor_thing(std::move(hidden));
-  return list({tensor_thing(std::move(shape)), states.number.size == 2 ? list({state, state}) : state});
+  return list(
+      {tensor_thing(std::move(shape)), states.number.size == 2 ? list({state, state}) : state});
 }
 
 Thing ShapeMath::embedding(const ShapeCall& call, Shape shape) {
@@ -243,8 +245,9 @@ Thing ShapeMath::upsample(const ShapeCall& call, Shape shape) {
     if (!factor.known() || factor.size <= 0 || shape.dims.size() != 4) return {};
     Dim& channels = shape.dims[1];
     const std::int64_t square = factor.size * factor.size;
-    channels = channels.known() && channels.size % square == 0 ? Dim{channels.size / square, call.call}
-                                                               : Dim{};
+    channels = channels.known() && channels.size % square == 0
+                   ? Dim{channels.size / square, call.call}
+                   : Dim{};
     for (std::size_t i = 2; i < 4; ++i) shape.dims[i] = product(shape.dims[i], factor, call.call);
     return tensor_thing(std::move(shape));
   }

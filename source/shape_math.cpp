@@ -139,10 +139,9 @@ Thing ShapeMath::apply(const ShapeCall& call, const std::vector<Thing>& inputs) 
     }
     case ShapeOp::kOneSize:
     case ShapeOp::kRandint: {
-      const auto sizes =
-          listed({setting(call, call.entry->op == ShapeOp::kRandint ? "size"
-                                : call.entry->arguments[0] == "size" ? "size"
-                                                                     : "shape")});
+      const auto sizes = listed({setting(call, call.entry->op == ShapeOp::kRandint  ? "size"
+                                               : call.entry->arguments[0] == "size" ? "size"
+                                                                                    : "shape")});
       return sizes && call.settings_known ? of_sizes(*sizes, call.call) : Thing{};
     }
     case ShapeOp::kKerasInput: {
@@ -232,8 +231,8 @@ Thing ShapeMath::apply_view(const ShapeCall& call, const Shape& input,
   switch (call.entry->op) {
     case ShapeOp::kReshape: {
       const auto shape = call.settings->find("shape");
-      const auto sizes = shape != call.settings->end() ? listed({shape->second})
-                                                       : listed(without_first(inputs));
+      const auto sizes =
+          shape != call.settings->end() ? listed({shape->second}) : listed(without_first(inputs));
       return sizes ? reshape(call, input, *sizes) : Thing{};
     }
     case ShapeOp::kSqueeze:
@@ -241,8 +240,8 @@ Thing ShapeMath::apply_view(const ShapeCall& call, const Shape& input,
       return squeeze(call, input);
     case ShapeOp::kPermute: {
       const auto dims = call.settings->find("dims");
-      const auto axes = dims != call.settings->end() ? listed({dims->second})
-                                                     : listed(without_first(inputs));
+      const auto axes =
+          dims != call.settings->end() ? listed({dims->second}) : listed(without_first(inputs));
       return axes ? permute(input, *axes) : Thing{};
     }
     case ShapeOp::kTranspose:

@@ -60,8 +60,8 @@ Thing ShapeMath::reshape(const ShapeCall& call, const Shape& shape,
     if (result.dims[0].symbol == 0 && !result.dims[0].known()) result.dims[0] = fresh();
     return tensor_thing(std::move(result));
   }
-  const bool same_batch = !shape.dims.empty() && result.dims[0].symbol != 0 &&
-                          result.dims[0].same_as(shape.dims[0]);
+  const bool same_batch =
+      !shape.dims.empty() && result.dims[0].symbol != 0 && result.dims[0].same_as(shape.dims[0]);
   check_reshape(call, shape, [&] {
     std::vector<Dim> wanted = result.dims;
     if (open < wanted.size()) wanted[open] = Dim{-1};
@@ -72,9 +72,11 @@ Thing ShapeMath::reshape(const ShapeCall& call, const Shape& shape,
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(open));
     const std::size_t skip = same_batch ? 1 : 0;
     const std::int64_t all = product_of(shape.dims, skip), rest = product_of(others, skip);
-    if (all != Dim::kUnknown && rest != Dim::kUnknown && rest > 0 && all % rest == 0 && (skip == 0 || open > 0))
+    if (all != Dim::kUnknown && rest != Dim::kUnknown && rest > 0 && all % rest == 0 &&
+        (skip == 0 || open > 0))
       result.dims[open] = {all / rest, call.call};
-    else if (open == 0 && shape.dims.size() > 1 && product_of(shape.dims, 1) == product_of(result.dims, 1) &&
+    else if (open == 0 && shape.dims.size() > 1 &&
+             product_of(shape.dims, 1) == product_of(result.dims, 1) &&
              product_of(result.dims, 1) != Dim::kUnknown)
       result.dims[0] = shape.dims[0];
     else
@@ -107,14 +109,16 @@ void ShapeMath::check_reshape(const ShapeCall& call, const Shape& shape, const D
   const std::int64_t all = product_of(shape.dims, skip);
   if (all != Dim::kUnknown) {
     if (open ? all % rest != 0 : all != rest)
-      disagree("reshape-size", std::to_string(all) + " numbers " + (same_batch ? "of a sample " : "") +
-                                   "do not fit " + std::to_string(rest) + (open ? " or a multiple" : ""));
+      disagree("reshape-size", std::to_string(all) + " numbers " +
+                                   (same_batch ? "of a sample " : "") + "do not fit " +
+                                   std::to_string(rest) + (open ? " or a multiple" : ""));
     return;
   }
   // view(-1, N) of samples that have another size mixes numbers of different samples.
   if (!open || wanted[0].size != -1 || shape.dims.size() < 2 || shape.dims[0].known()) return;
   const std::int64_t sample = product_of(shape.dims, 1);
-  if (sample == Dim::kUnknown || sample == rest || is_product_of_last_axes(shape.dims, rest)) return;
+  if (sample == Dim::kUnknown || sample == rest || is_product_of_last_axes(shape.dims, rest))
+    return;
   if (shape.dims.size() < 4 && (sample % rest == 0 || rest % sample == 0)) return;
   if (wanted.size() > 2 && (sample % rest == 0 || rest % sample == 0)) return;
   disagree("mixed-samples", "samples of " + std::to_string(sample) + " numbers become rows of " +
@@ -240,8 +244,10 @@ Thing ShapeMath::stack(const ShapeCall& call, const std::vector<Thing>& parts) {
     if (shape.dims.size() != result.dims.size()) return {};
     result.sure = result.sure && shape.sure;
     for (std::size_t k = 0; k < result.dims.size(); ++k) {
-      if (result.dims[k].known() && shape.dims[k].known() && result.dims[k].size != shape.dims[k].size) {
-        report("joined-shapes", call.call, name_of(call.maker) + " stacks tensors of different sizes",
+      if (result.dims[k].known() && shape.dims[k].known() &&
+          result.dims[k].size != shape.dims[k].size) {
+        report("joined-shapes", call.call,
+               name_of(call.maker) + " stacks tensors of different sizes",
                {{place_of(result.dims, call.call), sizes_text(result.dims)},
                 {place_of(shape.dims, call.call), sizes_text(shape.dims)}});
         return {};
@@ -251,7 +257,8 @@ Thing ShapeMath::stack(const ShapeCall& call, const std::vector<Thing>& parts) {
   const auto rank = static_cast<std::int64_t>(result.dims.size());
   const std::int64_t at = axis.number.size < 0 ? axis.number.size + rank + 1 : axis.number.size;
   if (at < 0 || at > rank) return {};
-  result.dims.insert(result.dims.begin() + at, Dim{static_cast<std::int64_t>(parts.size()), call.call});
+  result.dims.insert(result.dims.begin() + at,
+                     Dim{static_cast<std::int64_t>(parts.size()), call.call});
   return tensor_thing(std::move(result));
 }
 

@@ -42,10 +42,9 @@ TEST(SourceShapes, FindOneWrongSizeAndNoneInTheSameScriptWithout) {
   for (const Json& one : document["cases"]) {
     const std::string wrong = code_of(one, "wrong"), right = code_of(one, "right");
     const std::vector<Finding> findings = found_in(wrong);
-    EXPECT_TRUE(std::any_of(findings.begin(), findings.end(),
-                            [&](const Finding& found) {
-                              return found.rule->id == one["rule"].get<std::string>();
-                            }))
+    EXPECT_TRUE(std::any_of(
+        findings.begin(), findings.end(),
+        [&](const Finding& found) { return found.rule->id == one["rule"].get<std::string>(); }))
         << one["rule"] << ":\n"
         << wrong;
     for (const Finding& found : found_in(right)) ADD_FAILURE() << found.message << "\n" << right;
@@ -64,8 +63,8 @@ TEST(SourceShapes, NameBothPlaces) {
   EXPECT_NE(findings[0].message.find("code.py:3:20"), std::string::npos) << findings[0].message;
   ASSERT_EQ(findings[0].related.size(), 2u);
   Findings all;
-  all.files.push_back({"code.py", std::make_shared<const SourceText>("code.py", "a\nb\nc\nd"), "",
-                       findings, 0});
+  all.files.push_back(
+      {"code.py", std::make_shared<const SourceText>("code.py", "a\nb\nc\nd"), "", findings, 0});
   const Json sarif = sarif_of(all, "1");
   const Json& related = sarif["runs"][0]["results"][0]["relatedLocations"];
   ASSERT_EQ(related.size(), 2u);
@@ -74,35 +73,35 @@ TEST(SourceShapes, NameBothPlaces) {
 }
 
 TEST(SourceShapes, DoNotGuess) {
-  for (const char* code : {
-           // which layer it is depends on what nobody here knows
-           "from torch import nn\n"
-           "def build(wide):\n"
-           "    a = nn.Linear(8, 64) if wide else nn.Linear(8, 32)\n"
-           "    if wide:\n        b = nn.Linear(64, 2)\n"
-           "    else:\n        b = nn.Linear(32, 2)\n"
-           "    return nn.Sequential(a, b)\n",
-           // an error that is expected
-           "import torch, pytest\nfrom torch import nn\n"
-           "def test_size():\n"
-           "    with pytest.raises(RuntimeError):\n"
-           "        nn.Linear(4, 2)(torch.zeros(1, 5))\n",
-           // a loop that changes it
-           "import torch\nfrom torch import nn\n"
-           "def grow(n):\n"
-           "    width = 8\n    layers = []\n"
-           "    for i in range(n):\n"
-           "        layers.append(nn.Linear(width, width * 2))\n        width *= 2\n"
-           "    return nn.Sequential(nn.Linear(4, 8), *layers, nn.Linear(width, 1))\n",
-           // a list that another function may change
-           "from torch import nn\nfrom other import change\n"
-           "layers = [nn.Linear(4, 8)]\nchange(layers)\n"
-           "net = nn.Sequential(*layers, nn.Linear(16, 2))\nnet(x)\n",
-           // rows of a sequence
-           "import torch\nfrom torch import nn\n"
-           "def rows(n):\n"
-           "    h, _ = nn.LSTM(8, 16, batch_first=True)(torch.zeros(n, 5, 8))\n"
-           "    return nn.Linear(16, 2)(h.reshape(-1, 16))\n"})
+  for (const char* code :
+       {// which layer it is depends on what nobody here knows
+        "from torch import nn\n"
+        "def build(wide):\n"
+        "    a = nn.Linear(8, 64) if wide else nn.Linear(8, 32)\n"
+        "    if wide:\n        b = nn.Linear(64, 2)\n"
+        "    else:\n        b = nn.Linear(32, 2)\n"
+        "    return nn.Sequential(a, b)\n",
+        // an error that is expected
+        "import torch, pytest\nfrom torch import nn\n"
+        "def test_size():\n"
+        "    with pytest.raises(RuntimeError):\n"
+        "        nn.Linear(4, 2)(torch.zeros(1, 5))\n",
+        // a loop that changes it
+        "import torch\nfrom torch import nn\n"
+        "def grow(n):\n"
+        "    width = 8\n    layers = []\n"
+        "    for i in range(n):\n"
+        "        layers.append(nn.Linear(width, width * 2))\n        width *= 2\n"
+        "    return nn.Sequential(nn.Linear(4, 8), *layers, nn.Linear(width, 1))\n",
+        // a list that another function may change
+        "from torch import nn\nfrom other import change\n"
+        "layers = [nn.Linear(4, 8)]\nchange(layers)\n"
+        "net = nn.Sequential(*layers, nn.Linear(16, 2))\nnet(x)\n",
+        // rows of a sequence
+        "import torch\nfrom torch import nn\n"
+        "def rows(n):\n"
+        "    h, _ = nn.LSTM(8, 16, batch_first=True)(torch.zeros(n, 5, 8))\n"
+        "    return nn.Linear(16, 2)(h.reshape(-1, 16))\n"})
     for (const Finding& found : found_in(code)) ADD_FAILURE() << found.message << "\n" << code;
 }
 
@@ -118,8 +117,8 @@ TEST(SourceShapes, StepsAreBounded) {
   std::string code = "from torch import nn\nlayer = nn.Linear(1, 1)\n";
   for (int i = 0; i < 30; ++i) {
     const std::string next = std::to_string(i + 1);
-    code += "def f" + std::to_string(i) + "(x):\n    if x.a:\n        return f" + next +
-            "(f" + next + "(x))\n    for i in range(60):\n        x = f" + next + "(x)\n    return x\n";
+    code += "def f" + std::to_string(i) + "(x):\n    if x.a:\n        return f" + next + "(f" +
+            next + "(x))\n    for i in range(60):\n        x = f" + next + "(x)\n    return x\n";
   }
   code += "def f30(x):\n    return layer(x)\nf0(1)\n";
   EXPECT_TRUE(found_in(code).empty());
