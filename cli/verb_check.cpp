@@ -263,9 +263,9 @@ Verb check_verb() {
                   .own = {{.name = "rules",
                            .type = OptionType::kList,
                            .argument = "SET|FILE|FOLDER",
-                           .help = "rules: pysiassist, pytorch, keras, a file of rules or a folder "
-                                   "of such files (may "
-                                   "be given several times); default: all three sets"},
+                           .help = "rules: pysiassist, pytorch, keras, shapes, a file of rules or "
+                                   "a folder of such files (may "
+                                   "be given several times); default: all four sets"},
                           {.name = "variant",
                            .type = OptionType::kChoice,
                            .argument = "NAME",

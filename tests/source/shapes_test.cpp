@@ -63,8 +63,11 @@ TEST(SourceShapes, NameBothPlaces) {
   EXPECT_NE(findings[0].message.find("code.py:3:20"), std::string::npos) << findings[0].message;
   ASSERT_EQ(findings[0].related.size(), 2u);
   Findings all;
-  all.files.push_back(
-      {"code.py", std::make_shared<const SourceText>("code.py", "a\nb\nc\nd"), "", findings, 0});
+  CheckedFile file;
+  file.name = "code.py";
+  file.text = std::make_shared<const SourceText>("code.py", "a\nb\nc\nd");
+  file.findings = findings;
+  all.files.push_back(std::move(file));
   const Json sarif = sarif_of(all, "1");
   const Json& related = sarif["runs"][0]["results"][0]["relatedLocations"];
   ASSERT_EQ(related.size(), 2u);
