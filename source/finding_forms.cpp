@@ -53,9 +53,9 @@ Json related_of(const CheckedFile& file, const Finding& finding) {
   Json list = Json::array();
   for (const RelatedPlace& place : finding.related) {
     const Position end = file.text->position(place.end);
-    list.push_back({{"line", place.position.line},
+    list.push_back({{"line", file.shown_line(place.position.line)},
                     {"column", place.position.column},
-                    {"end_line", end.line},
+                    {"end_line", file.shown_line(end.line)},
                     {"end_column", end.column},
                     {"text", place.text}});
   }
@@ -206,7 +206,7 @@ Json sarif_of(const Findings& findings, const std::string& version) {
                    {"level", level_of(rule.severity)},
                    {"message", {{"text", message}}},
                    {"locations", Json::array({std::move(place)})}};
-    if (!finding.related.empty())
+    if (!finding.related.empty() && !file.notebook)
       result["relatedLocations"] = sarif_related(file, related_of(file, finding));
     if (finding.fix && !file.notebook)
       result["fixes"] = sarif_fix(file, fix_of(file, finding), general_message(rule));
