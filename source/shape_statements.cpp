@@ -21,17 +21,10 @@ bool ShapeFlow::exec_block(NodeId block) {
 bool ShapeFlow::exec(NodeId node) {
   if (node == kNoNode || !tick()) return false;
   switch (tree_.kind(node)) {
-    case NodeKind::kFunction: {
-      Thing thing;
-      thing.kind = ThingKind::kFunction;
-      thing.node = node;
-      defined_in_[node] = runs_.back().names;
-      set(*runs_.back().names, tree_.name(node), thing);
-      return false;
-    }
+    case NodeKind::kFunction:
     case NodeKind::kClass: {
       Thing thing;
-      thing.kind = ThingKind::kClass;
+      thing.kind = tree_.kind(node) == NodeKind::kClass ? ThingKind::kClass : ThingKind::kFunction;
       thing.node = node;
       defined_in_[node] = runs_.back().names;
       set(*runs_.back().names, tree_.name(node), thing);
