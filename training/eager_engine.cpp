@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "program/class_weights.h"
 #include "program/layer.h"
 #include "training/eager.h"
 #include "training/losses.h"
@@ -206,7 +205,6 @@ class EagerEngine final : public Engine {
     at::Tensor weights = at::empty({targets_.size(0)});
     take_weights(rows, as_batch(targets_).values,
                  {weights.data_ptr<float>(), static_cast<std::size_t>(weights.numel())});
-    if (program::divides_by_weights(program_)) weights /= weights.mean();
     return weights;
   }
 

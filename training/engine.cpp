@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/error.h"
 #include "base/numbers.h"
 #include "base/words.h"
+#include "program/class_weights.h"
 #include "program/layer.h"
 #include "training/optimizers/registry.h"
 
@@ -92,10 +94,13 @@ void Engine::take_weights(std::span<const std::int64_t> rows, std::span<const fl
                           std::span<float> weights) const {
   std::fill(weights.begin(), weights.end(), 1.0f);
   if (!program_.class_weights.empty()) weigh_rows(program_.class_weights, targets, weights);
-  if (training_.weights == nullptr) return;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
+  for (std::size_t i = 0; training_.weights != nullptr && i < rows.size(); ++i) {
     weights[i] *= training_.weights->values[static_cast<std::size_t>(training_.begin + rows[i])];
   }
+  if (!program::divides_by_weights(program_)) return;
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  const auto share = static_cast<float>(static_cast<double>(weights.size()) / sum);
+  for (float& weight : weights) weight *= share;
 }
 
 void weigh_rows(const std::vector<double>& class_weights, std::span<const float> targets,

@@ -104,7 +104,7 @@ class Engine {
   bool weighs() const { return !program_.class_weights.empty() || training_.weights != nullptr; }
   /// The weights of the training rows begin + rows[i]: those of their classes times their own, as
   /// in tf.keras 2.4 (data_adapter.py). `targets`: as many for each row; not looked at without
-  /// class weights. Throws like weigh_rows().
+  /// class weights. PyTorch's rules divide them by their mean. Throws like weigh_rows().
   void take_weights(std::span<const std::int64_t> rows, std::span<const float> targets,
                     std::span<float> weights) const;
   /// The loss of so many rows over the mean of their losses.

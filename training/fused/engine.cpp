@@ -6,7 +6,6 @@
 #include <cstring>
 #include <numeric>
 
-#include "program/class_weights.h"
 #include "training/fused/plan.h"
 #include "training/keras_release.h"
 
@@ -281,11 +280,6 @@ class FusedEngine final : public Engine {
     row_weights_.resize(lanes_.rows);
     const bool by_class = !program_.class_weights.empty();
     take_weights(rows, by_class ? targets().values : std::span<const float>(), row_weights_);
-    if (program::divides_by_weights(program_)) {
-      const double sum = std::accumulate(row_weights_.begin(), row_weights_.end(), 0.0);
-      const auto share = static_cast<float>(static_cast<double>(lanes_.rows) / sum);
-      for (float& weight : row_weights_) weight *= share;
-    }
     const std::size_t stride = lanes_.stride;
     for (std::size_t f = 0; output.needs_gradient && f < output.features; ++f) {
       for (std::size_t b = 0; b < lanes_.rows; ++b) {
